@@ -19,14 +19,8 @@ public struct Chorus: Kernel {
       .count("voices", "How many copies.", default: 2, range: 1...4),
     ], cost: .init(20, perChannel: 700))
 
-  /// Positions in `description.parameters`.
-  public static var rate: Int { @_noLocks get { 0 } }
-  public static var depth: Int { @_noLocks get { 1 } }
-  public static var mix: Int { @_noLocks get { 2 } }
-  public static var feedback: Int { @_noLocks get { 3 } }
-  public static var delay: Int { @_noLocks get { 4 } }
-  public static var spread: Int { @_noLocks get { 5 } }
-  public static var voices: Int { @_noLocks get { 6 } }
+  /// Position in `description.parameters`, behind those of `SweptDelay`.
+  static var voices: Int { @_noLocks get { 6 } }
 
   private var swept: SweptDelay
   private let copies: Int
@@ -51,12 +45,6 @@ public struct Chorus: Kernel {
   @_noLocks public mutating func isFinished() -> Bool { swept.isFinished() }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    let parameters = block.parameters
-    return swept.process(
-      block,
-      SweptDelay.Motion(
-        rate: parameters[Self.rate], depth: parameters[Self.depth], delay: parameters[Self.delay],
-        spread: parameters[Self.spread], feedback: parameters[Self.feedback], mix: parameters[Self.mix],
-        voices: copies))
+    swept.process(block, SweptDelay.Motion(block.parameters, voices: copies))
   }
 }

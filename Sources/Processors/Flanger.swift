@@ -17,14 +17,6 @@ public struct Flanger: Kernel {
       SweptDelay.spread,
     ], cost: .init(20, perChannel: 380))
 
-  /// Positions in `description.parameters`.
-  public static var rate: Int { @_noLocks get { 0 } }
-  public static var depth: Int { @_noLocks get { 1 } }
-  public static var mix: Int { @_noLocks get { 2 } }
-  public static var feedback: Int { @_noLocks get { 3 } }
-  public static var delay: Int { @_noLocks get { 4 } }
-  public static var spread: Int { @_noLocks get { 5 } }
-
   private var swept: SweptDelay
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
@@ -46,12 +38,6 @@ public struct Flanger: Kernel {
   @_noLocks public mutating func isFinished() -> Bool { swept.isFinished() }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    let parameters = block.parameters
-    return swept.process(
-      block,
-      SweptDelay.Motion(
-        rate: parameters[Self.rate], depth: parameters[Self.depth], delay: parameters[Self.delay],
-        spread: parameters[Self.spread], feedback: parameters[Self.feedback], mix: parameters[Self.mix],
-        voices: 1))
+    swept.process(block, SweptDelay.Motion(block.parameters, voices: 1))
   }
 }

@@ -34,10 +34,31 @@ struct SweptDelay: BitwiseCopyable {
   private var quietFrames = 0
   private(set) var isAsleep = true
 
+  /// Positions of the parameters that both kinds have.
+  enum Position {
+    static var rate: Int { @_noLocks get { 0 } }
+    static var depth: Int { @_noLocks get { 1 } }
+    static var mix: Int { @_noLocks get { 2 } }
+    static var feedback: Int { @_noLocks get { 3 } }
+    static var delay: Int { @_noLocks get { 4 } }
+    static var spread: Int { @_noLocks get { 5 } }
+  }
+
   /// Values that move a block's taps.
   struct Motion {
     let rate, depth, delay, spread, feedback, mix: ParameterStream
     let voices: Int
+
+    /// Values of a kind that has the parameters in the order of `Position`.
+    @inline(__always) @_noLocks init(_ parameters: UnsafePointer<ParameterStream>, voices: Int) {
+      rate = parameters[Position.rate]
+      depth = parameters[Position.depth]
+      mix = parameters[Position.mix]
+      feedback = parameters[Position.feedback]
+      delay = parameters[Position.delay]
+      spread = parameters[Position.spread]
+      self.voices = voices
+    }
   }
 
   private static func length(_ rate: Double) -> Int {

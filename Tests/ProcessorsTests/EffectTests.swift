@@ -88,8 +88,8 @@ struct EffectTests {
     expectKept(Delay.self, Delay.description, [Delay.time: [0.004]])
     expectKept(Gain.self, Gain.description)
     // Channels that are apart in the cycle do not stay alike.
-    expectKept(Chorus.self, Chorus.description, [Chorus.spread: [0]])
-    expectKept(Flanger.self, Flanger.description, [Flanger.spread: [0], Flanger.feedback: [50]])
+    expectKept(Chorus.self, Chorus.description, [Swept.spread: [0]])
+    expectKept(Flanger.self, Flanger.description, [Swept.spread: [0], Swept.feedback: [50]])
     expectKept(Phaser.self, Phaser.description, [Phaser.spread: [0], Phaser.feedback: [50]])
     for link in [Float(0), 1] {
       expectKept(Limiter.self, Limiter.description, [Limiter.link: [link], Limiter.ceiling: [0.3]])

@@ -2,6 +2,9 @@ import Glibc
 
 @testable import Processors
 
+/// Positions of the parameters of a chorus or flanger.
+typealias Swept = SweptDelay.Position
+
 /// Amplitude of one frequency in a signal. The signal should hold a whole number of cycles.
 func amplitude(_ signal: ArraySlice<Float>, _ frequency: Double, rate: Double = 48000) -> Double {
   2 * magnitude(signal, frequency, rate) / Double(signal.count)

@@ -238,19 +238,19 @@ extension SplitTests {
 
   @Test func chorusAndFlanger() {
     expectSameBits(
-      Chorus.self, Chorus.description, inputs: [signals(3)], outputs: [3], [Chorus.delay: [0.001]],
-      modulation: [Chorus.rate: [wobble(5)], Chorus.spread: [wobble(40)]],
+      Chorus.self, Chorus.description, inputs: [signals(3)], outputs: [3], [Swept.delay: [0.001]],
+      modulation: [Swept.rate: [wobble(5)], Swept.spread: [wobble(40)]],
       moves: [
-        .init(frame: 333, parameter: Chorus.depth, value: 0.01, over: 100),
-        .init(frame: 640, parameter: Chorus.feedback, value: -80, over: 100),
-        .init(frame: 900, parameter: Chorus.mix, value: 90, over: 31),
+        .init(frame: 333, parameter: Swept.depth, value: 0.01, over: 100),
+        .init(frame: 640, parameter: Swept.feedback, value: -80, over: 100),
+        .init(frame: 900, parameter: Swept.mix, value: 90, over: 31),
       ])
     expectSameBits(
-      Flanger.self, Flanger.description, inputs: [signals(2)], outputs: [2], [Flanger.feedback: [90]],
-      modulation: [Flanger.delay: [wobble(0.001)]],
+      Flanger.self, Flanger.description, inputs: [signals(2)], outputs: [2], [Swept.feedback: [90]],
+      modulation: [Swept.delay: [wobble(0.001)]],
       moves: [
-        .init(frame: 70, parameter: Flanger.rate, value: 7, over: 100),
-        .init(frame: 333, parameter: Flanger.depth, value: 0.001, over: 100),
+        .init(frame: 70, parameter: Swept.rate, value: 7, over: 100),
+        .init(frame: 333, parameter: Swept.depth, value: 0.001, over: 100),
       ], startingAt: 37)
   }
 

@@ -18,7 +18,7 @@ struct SweepTests {
     for feedback in [Float(0), 50, -80] {
       let out = KernelBench(
         Flanger.self, Flanger.description, inputs: [[impulse(1000)]], outputs: [1],
-        [Flanger.depth: [0], Flanger.delay: [0.001], Flanger.mix: [50], Flanger.feedback: [feedback]]
+        [Swept.depth: [0], Swept.delay: [0.001], Swept.mix: [50], Swept.feedback: [feedback]]
       ).run(1000)[0][0]
       for frame in 0..<1000 {
         let echo = frame / 48
@@ -35,8 +35,8 @@ struct SweepTests {
     let out = KernelBench(
       Chorus.self, Chorus.description, inputs: [[tone, tone]], outputs: [2],
       [
-        Chorus.voices: [1], Chorus.mix: [100], Chorus.rate: [2], Chorus.depth: [0.005], Chorus.delay: [0.01],
-        Chorus.spread: [50],
+        Chorus.voices: [1], Swept.mix: [100], Swept.rate: [2], Swept.depth: [0.005], Swept.delay: [0.01],
+        Swept.spread: [50],
       ]
     ).run(frames)[0]
     for channel in 0..<2 {
@@ -89,10 +89,10 @@ struct SweepTests {
     }
     expectSmooth(
       Chorus.self, Chorus.description,
-      [(Chorus.rate, 5), (Chorus.depth, 0), (Chorus.mix, 0), (Chorus.feedback, 90), (Chorus.spread, 0)])
+      [(Swept.rate, 5), (Swept.depth, 0), (Swept.mix, 0), (Swept.feedback, 90), (Swept.spread, 0)])
     expectSmooth(
       Flanger.self, Flanger.description,
-      [(Flanger.rate, 5), (Flanger.depth, 0), (Flanger.mix, 0), (Flanger.feedback, -90)])
+      [(Swept.rate, 5), (Swept.depth, 0), (Swept.mix, 0), (Swept.feedback, -90)])
     expectSmooth(
       Phaser.self, Phaser.description,
       [(Phaser.rate, 5), (Phaser.depth, 0), (Phaser.freq, 4000), (Phaser.mix, 0), (Phaser.feedback, 90)])
