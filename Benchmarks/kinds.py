@@ -56,6 +56,11 @@ KINDS = {
     "chorus": (*CHORUSES,),
     "flanger": (*FLANGERS,),
     "phaser": (*PHASERS,),
+    "constant": (*CONSTANTS,),
+    "lfo": (*LFOS,),
+    "add": (*ADDS,),
+    "multiply": (*PRODUCTS,),
+    "crossfade": (*CROSSFADES,),
     "transport": (Work("rolling", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=64),),
     "record": (Work("at rest, no take", total=256),),
 }

@@ -92,6 +92,52 @@ def noises():
             )  # fmt: skip
 
 
+def value_of(number, channel):
+    return round(QUIET * (1 + (number * 7 + channel * 3) % 61 / 61), 6)
+
+
+def values(number, channels):
+    return f"level=[{','.join(str(value_of(number, c)) for c in range(channels))}] channels={channels}"
+
+
+CONSTANTS = (
+    Work("still", values, forms=SIDE_BY_SIDE, sources=0,
+         scsynth=each(lambda g, c, m, i: g.unit("DC", value_of(i, c))),
+         csound=each(lambda g, c, m, i: g.a(f"= {value_of(i, c)}")),
+         pd=each(lambda g, c, m, i: g.obj(f"sig~ {value_of(i, c)}"))),
+    Work("level moved", lambda n, c: f"level={QUIET} channels={c}", (["level"], QUIET, QUIET / 2), forms=SIDE_BY_SIDE, sources=0,
+         scsynth=each(lambda g, c, m, i: g.binary("+", m, value_of(i, c))),
+         csound=each(lambda g, c, m, i: g.a(f"= {m} + {value_of(i, c)}")),
+         pd=each(lambda g, c, m, i: g.obj(f"+~ {value_of(i, c)}", m))),
+)  # fmt: skip
+
+
+def slow_of(number):
+    """Rates that differ, since equal ones could be calculated once."""
+    return round(0.5 + number % 61 / 10, 2)
+
+
+def lfo(shape, scsynth=None, csound=None, pd=None):
+    return Work(shape, lambda n, c: f"shape={shape} rate={slow_of(n)}Hz channels={c}", forms=SIDE_BY_SIDE, sources=0,
+                scsynth=scsynth and each(lambda g, c, m, i: g.unit(scsynth[0], slow_of(i), *scsynth[1:])),
+                csound=each(lambda g, c, m, i: g.a(f"lfo 1, {slow_of(i)}, {csound}")) if isinstance(csound, int) else csound,
+                pd=pd and each(lambda g, c, m, i: pd(g, i)))  # fmt: skip
+
+
+# Random values of Csound's begin a line at each; Pd has none of these at the rate of sound.
+LFOS = (
+    lfo("sine", ("SinOsc", 0), 0, lambda g, i: g.obj(f"osc~ {slow_of(i)}")),
+    lfo("triangle", ("LFTri", 0), 1),
+    lfo("up", ("LFSaw", 0), 4, lambda g, i: g.obj(f"phasor~ {slow_of(i)}")),
+    lfo("square", ("LFPulse", 0, 0.5), 2),
+    lfo("random", ("LFNoise0",), each(lambda g, c, m, i: g.a(f"randh 1, a({slow_of(i)})"))),
+    lfo("wander", ("LFNoise2",), each(lambda g, c, m, i: g.a(f"randi 1, a({slow_of(i)})"))),
+    Work("sine, rate moved", lambda n, c: f"rate=440Hz channels={c}", (["rate"], 440, 100), forms=SIDE_BY_SIDE, sources=0,
+         scsynth=each(lambda g, c, m, i: g.unit("SinOsc", m, 0)),
+         csound=each(lambda g, c, m, i: g.a(f"oscili 1, {m}")),
+         pd=each(lambda g, c, m, i: g.obj("osc~", m))),
+)  # fmt: skip
+
 # --- What is between
 
 
@@ -196,6 +242,52 @@ MATRICES = (
             g.obj("+~", [g.obj(f"*~ {crosspoint(s, o, len(xs)):.6f}", x) for s, x in enumerate(xs)]) for o in range(len(xs))
         ],
     ),
+)  # fmt: skip
+
+def little(number):
+    """On both sides of zero in turns."""
+    return (1e-6, -1e-6)[number % 2]
+
+
+ADDS = (
+    Work("still", lambda n, c: f"value={little(n):.6f}",
+         scsynth=each(lambda g, x, m, i: g.binary("+", x, little(i))),
+         csound=each(lambda g, x, m, i: g.a(f"= {x} + {little(i):.6f}")),
+         pd=each(lambda g, x, m, i: g.obj(f"+~ {little(i):.6f}", x))),
+    Work("another node at value", "value=0", (["value"], 0, 1e-6),
+         scsynth=each(lambda g, x, m, i: g.binary("+", x, m)),
+         csound=each(lambda g, x, m, i: g.a(f"= {x} + {m}")),
+         pd=each(lambda g, x, m, i: g.obj("+~", x, m))),
+)  # fmt: skip
+
+PRODUCTS = (
+    Work("factor", lambda n, c: f"factor={gain_of(n):.8f}",
+         scsynth=each(lambda g, x, m, i: g.mul(x, gain_of(i))),
+         csound=each(lambda g, x, m, i: g.a(f"= {x} * {gain_of(i):.8f}")),
+         pd=each(lambda g, x, m, i: g.obj(f"*~ {gain_of(i):.8f}", x))),
+    Work("of two nodes", "", (["with"], 0, 1), forms=SIDE_BY_SIDE,
+         scsynth=each(lambda g, x, m, i: g.mul(x, m)),
+         csound=each(lambda g, x, m, i: g.a(f"= {x} * {m}")),
+         pd=each(lambda g, x, m, i: g.obj("*~", x, m))),
+)  # fmt: skip
+
+
+def two_tones(function):
+    """Of the channels of two cables, those that belong together."""
+    return lambda g, xs, m, i: [function(g, xs[c], xs[len(xs) // 2 + c], m, i) for c in range(len(xs) // 2)]
+
+
+def into_b(name, number, width):
+    return [f"disconnect tone1 -> {name}", f"connect tone1 -> {name}.b"]
+
+
+CROSSFADES = (
+    Work("linear", "mix=30%", forms=SIDE_BY_SIDE, sources=2, lines=into_b,
+         scsynth=two_tones(lambda g, a, b, m, i: g.unit("LinXFade2", a, b, -0.4, 1)),
+         csound=two_tones(lambda g, a, b, m, i: g.a(f"= 0.7 * {a} + 0.3 * {b}")),
+         pd=two_tones(lambda g, a, b, m, i: g.obj("+~", g.obj("*~ 0.7", a), g.obj("*~ 0.3", b)))),
+    Work("power, mix moved", "mix=50% law=power", (["mix"], 50, 40), forms=SIDE_BY_SIDE, sources=2, lines=into_b, at=(0, 0.8),
+         scsynth=two_tones(lambda g, a, b, m, i: g.unit("XFade2", a, b, m, 1))),
 )  # fmt: skip
 
 # --- Filters: their corners are far above the tones, which pass a thousand of them.

@@ -124,7 +124,7 @@ public struct Noise: Kernel {
     }
   }
 
-  @inline(__always) @_noLocks private static func mixed(_ value: SIMD16<UInt32>) -> SIMD16<UInt32> {
+  @inline(__always) @_noLocks static func mixed(_ value: SIMD16<UInt32>) -> SIMD16<UInt32> {
     var h = value
     h ^= h &>> 16
     h = h &* 0x7feb_352d

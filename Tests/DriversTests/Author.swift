@@ -37,7 +37,7 @@ struct Author {
   var made = 0
   /// Kinds with an audio path, so that any of them can be inserted anywhere.
   let kinds = KindRegistry.builtIn.catalogue.kinds
-    .filter { $0.category == .effect || $0.category == .mixing || $0.category == .source }
+    .filter { [.effect, .mixing, .modulation, .source].contains($0.category) }
     .map(\.name)
 
   mutating func line(_ patch: Patch) -> String {

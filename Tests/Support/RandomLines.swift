@@ -44,8 +44,10 @@ public struct RandomLines {
   private static let mostNodes = 14
 
   public static let effects = KindRegistry.builtIn.catalogue.kinds
-    .filter { $0.category == .effect || $0.category == .mixing }.map(\.name)
-  public static let sounding = effects + ["oscillator", "noise"]
+    .filter {
+      $0.category == .effect || $0.category == .mixing || $0.category == .modulation && !$0.inputs.isEmpty
+    }.map(\.name)
+  public static let sounding = effects + ["oscillator", "noise", "constant", "lfo"]
 
   public init(
     seed: UInt64, of patch: Patch, kinds: [String] = effects, keeping kept: Set<String> = [],
@@ -152,7 +154,7 @@ public struct RandomLines {
     switch kind {
     case "matrix" where Bool.random(using: &random):
       "matrix inputs=\(Int.random(in: 1...6, using: &random)) outputs=\(Int.random(in: 1...6, using: &random))"
-    case "oscillator", "noise": "\(kind) channels=\(pick([1, 1, 2, 3, 4, 6]) ?? 1)"
+    case "oscillator", "noise", "constant", "lfo": "\(kind) channels=\(pick([1, 1, 2, 3, 4, 6]) ?? 1)"
     default: kind
     }
   }

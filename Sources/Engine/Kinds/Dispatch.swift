@@ -47,6 +47,11 @@ struct KernelTag: Sendable, Equatable {
     case 26: verb(Chorus.self)
     case 27: verb(Flanger.self)
     case 28: verb(Phaser.self)
+    case 29: verb(Constant.self)
+    case 30: verb(Lfo.self)
+    case 31: verb(Add.self)
+    case 32: verb(Multiply.self)
+    case 33: verb(Fader.self)
     case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }

@@ -1,0 +1,58 @@
+import Patch
+import Realtime
+
+/// A value that stays, for parameters: each channel has its own.
+public struct Constant: Kernel {
+  public static let description = KindDescription(
+    name: "constant", summary: "A value that stays, to move parameters of other nodes by.",
+    category: .modulation, outputs: [PortDescription("out", .parameter("channels"))],
+    parameters: [
+      .number(
+        "level", "The value; a list gives one a channel.", default: 1, range: -20_000...20_000,
+        isPerChannel: true),
+      .count("channels", "How many values, one a channel.", default: 1),
+    ], face: .level, amplification: .never, cost: .init(4, perChannel: 2))
+
+  /// Positions in `description.parameters`.
+  public static var level: Int { @_noLocks get { 0 } }
+  public static var channels: Int { @_noLocks get { 1 } }
+
+  private var isZero = false
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let (level, output) = (block.parameters[Self.level], block.outputs[0])
+    isZero = level.isZero
+    guard !isZero else { return .silent }
+    var channel = 0
+    while channel < output.count {
+      let to = output[channel]
+      let (a, b) = (level.vector(channel, 0), level.vector(channel, 16))
+      let (c, d) = (level.vector(channel, 32), level.vector(channel, 48))
+      to.store(a + 0, 0)
+      to.store(b + 0, 16)
+      to.store(c + 0, 32)
+      to.store(d + 0, 48)
+      channel &+= 1
+    }
+    return .sounding
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool { isZero }
+}
+
+extension ParameterStream {
+  /// True where it is at rest at zero, for all channels.
+  var isZero: Bool {
+    @inline(__always) @_noLocks get {
+      guard isSteady else { return false }
+      var element = 0
+      while element < elements {
+        if values[element] != 0 { return false }
+        element &+= 1
+      }
+      return true
+    }
+  }
+}

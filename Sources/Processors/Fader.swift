@@ -1,0 +1,97 @@
+import Patch
+import Realtime
+
+/// Goes from one sound to another.
+public struct Fader: Kernel {
+  public static let description = KindDescription(
+    name: "crossfade", summary: "Goes from one sound to another.", category: .mixing,
+    inputs: [
+      PortDescription("a", .flexible, "It states the channels."),
+      PortDescription("b", .flexible, "Its channels repeat where `a` has more."),
+    ],
+    outputs: [PortDescription("out", .flexible)],
+    parameters: [
+      .percent("mix", "How much of it is `b`.", default: 50),
+      .choice(
+        "law",
+        "Linear: both halves of one sound are as loud as the whole. Power: so are halves of different sounds.",
+        ["linear", "power"]),
+    ], amplification: .never, cost: .init(8, perChannel: 4))
+
+  /// Positions in `description.parameters`.
+  public static var mix: Int { @_noLocks get { 0 } }
+  public static var law: Int { @_noLocks get { 1 } }
+
+  public static var worksInPlace: Bool { true }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let (a, b, output) = (block.inputs[0], block.inputs[1], block.outputs[0])
+    guard !a.isSilent || !b.isSilent else { return .silent }
+    let (mix, law) = (block.parameters[Self.mix], block.crossfades[Self.law])
+    guard mix.isSteady, law.blend == nil else { return move(block) }
+    let gains = Gains(Frames(repeating: mix.value(0)), law, 0)
+    let channels = output.count < a.count ? output.count : a.count
+    var (channel, other) = (0, 0)
+    while channel < channels {
+      let (x, to) = (a[channel], output[channel])
+      // Of a port without cable all channels are zeros.
+      let y = b.isSilent ? nil : Optional(b[other])
+      var frame = 0
+      while frame < blockCapacity {
+        var sum = x.vector(frame) * gains.a
+        if let y { sum += y.vector(frame) * gains.b }
+        to.store(sum + 0, frame)
+        frame &+= 16
+      }
+      channel &+= 1
+      other = other &+ 1 < b.count ? other &+ 1 : 0
+    }
+    return .sounding
+  }
+
+  /// The same while the place or the law moves.
+  @inline(never) @_noLocks private func move(_ block: Block) -> Activity {
+    let (a, b, output) = (block.inputs[0], block.inputs[1], block.outputs[0])
+    let (mix, law) = (block.parameters[Self.mix], block.crossfades[Self.law])
+    let channels = output.count < a.count ? output.count : a.count
+    var (channel, other) = (0, 0)
+    while channel < channels {
+      let to = output[channel]
+      var frame = 0
+      while frame < block.frames {
+        let gains = Gains(mix.vector(channel, frame), law, frame)
+        var sum = a[channel].vector(frame) * gains.a
+        if !b.isSilent { sum += b[other].vector(frame) * gains.b }
+        to.store(sum + 0, frame)
+        frame &+= 16
+      }
+      channel &+= 1
+      other = other &+ 1 < b.count ? other &+ 1 : 0
+    }
+    return .sounding
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool { true }
+
+  /// Factors of both sounds in sixteen frames.
+  private struct Gains {
+    let a, b: Frames
+
+    @inline(__always) @_noLocks init(_ percent: Frames, _ law: CrossfadeStream, _ frame: Int) {
+      let m = limited(percent * 0.01, 0, 1)
+      // The sum of their squares is one.
+      let (cosine, sine) = (sineOfQuarters(1 - m), sineOfQuarters(m))
+      if let blend = law.blend {
+        let share = blend.vector(frame)
+        let power = share * law.new + (1 - share) * law.old
+        a = (1 - m) * (1 - power) + cosine * power
+        b = m * (1 - power) + sine * power
+      } else {
+        a = law.new == 0 ? 1 - m : cosine
+        b = law.new == 0 ? m : sine
+      }
+    }
+  }
+}
