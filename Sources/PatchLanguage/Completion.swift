@@ -33,6 +33,28 @@ public struct Completion: Sendable {
     }
   }
 
+  /// A place in a line where a file is named.
+  public struct FilePlace: Hashable, Sendable {
+    /// What a file there is for.
+    public enum Purpose: Hashable, Sendable {
+      /// A parameter of a node, which names files from the patch's folder on.
+      case parameter(ParameterDescription.FileType)
+      /// A sound file to be written, from the working folder on.
+      case recording
+    }
+
+    /// The path as far as it is typed, without quotes.
+    public var typed: String
+    /// What a file there is for.
+    public var purpose: Purpose
+
+    /// A place with this beginning of a path.
+    public init(_ typed: String, _ purpose: Purpose) {
+      self.typed = typed
+      self.purpose = purpose
+    }
+  }
+
   /// The characters of the line that a candidate replaces, counted from 0.
   public var range: Range<Int>
   /// Candidates that begin with the word; if there are none, candidates that contain it.
@@ -40,9 +62,10 @@ public struct Completion: Sendable {
 
   private static let longestWord = 1000
 
-  /// Candidates for the word at the cursor. `cursor`: number of characters before it.
+  /// Candidates for the word at the cursor. `cursor`: number of characters before it. `files`: paths at a place, as words.
   public static func candidates(
-    _ line: String, cursor: Int, patch: Patch, catalogue: KindCatalogue, commands: [Command] = []
+    _ line: String, cursor: Int, patch: Patch, catalogue: KindCatalogue, commands: [Command] = [],
+    files: (FilePlace) -> [Candidate] = { _ in [] }
   ) -> Completion {
     let before = Array(line.prefix(max(0, cursor)))
     let (words, start) = split(before)
@@ -53,6 +76,10 @@ public struct Completion: Sendable {
     }
     var context = CompletionContext(words: words, word: word, patch: patch, catalogue: catalogue)
     var all = context.all()
+    if let place = context.filePlace {
+      let before = String(word.dropLast(context.pathLength))
+      all += files(place).map { Candidate(before + $0.text, $0.detail) }
+    }
     // A command has the line to itself.
     if words.isEmpty, start == before.prefix(while: { $0 == " " }).count {
       all += commands.map { Candidate($0.name, $0.detail) }
@@ -60,7 +87,12 @@ public struct Completion: Sendable {
       all += command.arguments
     }
     let lowered = word.lowercased()
-    var fitting = all.filter { $0.text.lowercased().hasPrefix(lowered) }
+    // A path gets quotes only when it turns out to need them.
+    let unquoted = lowered.filter { $0 != "\"" }
+    var fitting = all.filter { candidate in
+      let text = candidate.text.lowercased()
+      return text.hasPrefix(lowered) || text.contains("\"") && text.filter { $0 != "\"" }.hasPrefix(unquoted)
+    }
     if fitting.isEmpty { fitting = all.filter { $0.text.lowercased().includes(lowered) } }
     if fitting.count == 1, fitting[0].text == word { fitting = [] }
     return Completion(range: start..<before.count, candidates: fitting)

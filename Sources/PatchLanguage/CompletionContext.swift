@@ -14,6 +14,10 @@ struct CompletionContext {
   /// Index of the next finished word.
   var position = 1
   var candidates: [Candidate] = []
+  /// A file is named at the cursor.
+  private(set) var filePlace: Completion.FilePlace?
+  /// Characters of its path in the unfinished word, quotes included.
+  private(set) var pathLength = 0
   /// Facts from the finished words, on which later parts depend.
   private var node: Node?
   private var kind: KindDescription?
@@ -85,6 +89,7 @@ struct CompletionContext {
         context.node = context.patch[named: name]
       }
     case .soundFile(let mayEnd):
+      if isAtCursor { names(file: word, .recording) }
       if mayEnd, isAtCursor { return offer([.off]) }
       return take { _ in [] }
     case .kind:
@@ -107,6 +112,7 @@ struct CompletionContext {
       }
     case .value:
       if words[position - 1].contains("=") { return .on }
+      if isAtCursor, node != nil, let type = parameter?.fileType { names(file: word, .parameter(type)) }
       return take { context in
         context.node == nil
           ? [] : context.values(of: context.parameter) + [Candidate(Word.default.text, Word.default.help)]
@@ -154,6 +160,12 @@ struct CompletionContext {
   private mutating func offer(_ words: [Word]) -> Step {
     if isAtCursor, !word.contains("=") { candidates += words.map { Candidate($0.text, $0.help) } }
     return .end
+  }
+
+  /// Notes that a file is named at the cursor.
+  private mutating func names(file path: String, _ purpose: Completion.FilePlace.Purpose) {
+    filePlace = Completion.FilePlace(String(path.drop { $0 == "\"" }), purpose)
+    pathLength = path.count
   }
 
   /// Skips a finished word, or offers candidates for the unfinished one.
@@ -254,6 +266,9 @@ struct CompletionContext {
     guard isAtCursor, let kind else { return .on }
     if let equals = word.firstIndex(of: "=") {
       let key = word[..<equals]
+      if let type = kind[parameter: String(key)]?.fileType {
+        names(file: String(word[word.index(after: equals)...]), .parameter(type))
+      }
       candidates += values(of: kind[parameter: String(key.prefix { $0 != "[" })]).map {
         Candidate("\(key)=\($0.text)", $0.detail)
       }

@@ -4,7 +4,7 @@ import Patch
 import PatchLanguage
 
 /// Rewrites the paths in a patch and its history, which are relative to the patch's folder, when the patch moves.
-struct FilePaths {
+package struct FilePaths {
   private let before: String
   private let after: String
   private let catalogue: KindCatalogue
@@ -118,7 +118,7 @@ struct FilePaths {
   }
 
   /// `../samples/x.wav`; absolute if the two have nothing in common.
-  static func relative(_ path: String, to folder: String) -> String {
+  package static func relative(_ path: String, to folder: String) -> String {
     let parts = path.split(separator: "/")
     let base = folder.split(separator: "/")
     let common = zip(parts, base).prefix { $0 == $1 }.count

@@ -170,6 +170,17 @@ package enum PatchFile {
     return stat(path, &info) == 0
   }
 
+  /// The file's first byte, to find out if it can be read; nil: it is empty.
+  static func firstByte(of path: String) throws(FileError) -> UInt8? {
+    let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { throw failure(path) }
+    defer { Glibc.close(file) }
+    var byte: UInt8 = 0
+    let count = Glibc.read(file, &byte, 1)
+    guard count >= 0 else { throw failure(path) }
+    return count == 1 ? byte : nil
+  }
+
   /// The folder ("." if there is none) and the last component.
   package static func split(_ path: String) -> (folder: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return (".", path) }

@@ -1,6 +1,7 @@
 import Drivers
 import Engine
 import Glibc
+import Midi
 import Patch
 import PatchLanguage
 
@@ -20,6 +21,27 @@ extension Session {
     savedBytes = bytes
     patch = read(bytes ?? [])
     begin()
+    if keepsJournal, bytes != nil { RecentFiles.note(path) }
+  }
+
+  /// Opens a patch in place of the present one, or a patch that plays the file: an instrument, a sound or a MIDI file. Takes
+  /// end. `keepingEdits`: unsaved edits of the present patch stay in its journal. Main thread.
+  public func openOther(_ path: String, keepingEdits: Bool = false) throws {
+    // What cannot be read leaves the present patch as it is.
+    let song = StarterPatch.isSong(path) ? try MidiFile(bytes: try PatchFile.read(path)) : nil
+    let starter = StarterPatch.text(playing: path)
+    if starter != nil, song == nil { _ = try PatchFile.firstByte(of: path) }
+    if starter == nil, PatchFile.exists(path) { _ = try PatchFile.read(path) }
+    endSong()
+    finishTakes()
+    if keepingEdits, isModified { journal?.flush() } else { journal?.remove() }
+    closePatch()
+    if let starter {
+      openText(starter)
+      if song != nil { try playSong(path) }
+    } else {
+      try open(path)
+    }
   }
 
   /// Opens a new patch without a file; unsaved edits of an earlier one come back.
@@ -115,6 +137,7 @@ extension Session {
     journal?.clear()
     journaled = (0, 0)
     if journal != nil { journalFault = nil }
+    if keepsJournal { RecentFiles.note(target) }
     return said
   }
 

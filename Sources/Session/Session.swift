@@ -121,6 +121,8 @@ public struct SessionOptions: Sendable {
   /// Takes under way.
   var runningTakes: [RunningTake] = []
   var held: HeldOutputs?
+  /// The MIDI file that plays.
+  var song: Song?
   /// The port that a view looks at, and its capture.
   var wantedPort: ListenedPort?
   var listening: Listening?
@@ -241,6 +243,7 @@ public struct SessionOptions: Sendable {
     echoMaps()
     followTape()
     followTakes()
+    followSong()
     engine.prepareMemory()
     findPrograms()
     noticeBlasts()
@@ -337,6 +340,7 @@ public struct SessionOptions: Sendable {
     case .record(let order): return try record(order, at: due)
     case .transport(let order): return direct(order, at: due)
     case .panic:
+      song = nil
       taping(.panic) { engine.panic() }
       return "all notes end"
     case .perform(let performance):
@@ -442,7 +446,7 @@ public struct SessionOptions: Sendable {
   /// Sends a note, pedal or transport event straight to a node.
   public func play(_ event: Event, on node: NodeID) { play(event, on: node, at: nil) }
 
-  private func play(_ event: Event, on node: NodeID, at frame: Int64?) {
+  func play(_ event: Event, on node: NodeID, at frame: Int64?) {
     taping(.event(node: patch[node]?.name ?? "", event)) { engine.perform(event, on: node, at: frame) }
   }
 

@@ -1,16 +1,26 @@
+import Glibc
 import Patch
 
-/// The patch that somebody means who opens an instrument or a sound file: it plays the file.
+/// The patch that somebody means who opens an instrument, a sound file or a MIDI file: it plays the file.
 public enum StarterPatch {
-  private static let instruments = ["sfz", "sf2", "sf3"]
-  private static let sounds = [
+  /// Ends of names, by what such a file is.
+  package static let instruments = ["sfz", "sf2", "sf3"]
+  package static let sounds = [
     "wav", "w64", "rf64", "flac", "ogg", "opus", "aif", "aiff", "au", "caf", "mp3",
   ]
+  package static let songs = ["mid", "midi", "smf", "kar"]
 
-  /// The patch's text: an instrument with the keyboard and MIDI before it, a player that plays a sound file. nil for other
-  /// files, by the ends of their names.
+  /// Banks of General MIDI where distributions put them.
+  private static let banks = [
+    "/usr/share/sounds/sf2/default-GM.sf2", "/usr/share/sounds/sf3/default-GM.sf3",
+    "/usr/share/soundfonts/default.sf2", "/usr/share/sounds/sf2/FluidR3_GM.sf2",
+    "/usr/share/sounds/sf2/TimGM6mb.sf2",
+  ]
+
+  /// The patch's text: an instrument with the keyboard and MIDI before it, a player that plays a sound file, a bank for a
+  /// song. nil for other files, by the ends of their names.
   public static func text(playing path: String) -> String? {
-    let kind = ending(of: path)
+    let kind = FolderListing.ending(of: path)
     let file = Quoting.word(path)
     if instruments.contains(kind) {
       return """
@@ -40,17 +50,30 @@ public enum StarterPatch {
 
         """
     }
-    return nil
+    return isSong(path) ? song : nil
   }
 
-  /// The reason why a file is no patch, with the way out; nil for one that may be a patch.
-  public static func refusal(of path: String) -> String? {
-    guard ["mid", "midi", "smf", "kar"].contains(ending(of: path)) else { return nil }
-    return "\(path): a MIDI file plays a patch: sostenuto render PATCH --midi FILE --output FILE"
-  }
+  /// True for a MIDI file, by its name.
+  public static func isSong(_ path: String) -> Bool { songs.contains(FolderListing.ending(of: path)) }
 
-  private static func ending(of path: String) -> String {
-    let name = PatchFile.split(path).name
-    return name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+  /// Sixteen parts on one bank, with room for as loud as they are together.
+  private static var song: String {
+    let bank = banks.first { access($0, R_OK) == 0 }
+    let instrument = bank.map { " instrument=" + Quoting.word($0) } ?? ""
+    return """
+      sostenuto 1
+
+      node keys keyboard
+
+      node midi midi
+
+      node band sampler\(instrument) polyphony=256
+      connect keys -> band
+      connect midi -> band
+
+      node out output
+      connect band -> out gain=-6dB
+
+      """
   }
 }

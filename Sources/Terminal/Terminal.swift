@@ -227,6 +227,8 @@ public final class Terminal {
 
   /// The effect of ctrl-z elsewhere: restores the terminal and stops until the shell continues the process.
   public func suspend() {
+    // Keys that are let go meanwhile are told to the shell.
+    queued.append(.focus(false))
     beforeStop()
     cterminal_restore()
     cterminal_stop()
@@ -344,6 +346,7 @@ public final class Terminal {
       suspend()
     } else if has(SIGCONT) {
       // Stopped by a signal that cannot be caught: the terminal's contents and modes are unknown.
+      queued.append(.focus(false))
       cterminal_restore()
       resume()
     } else if has(SIGWINCH) {

@@ -7,7 +7,7 @@ struct EditCommand: Command {
     [
       .argument(
         "patch", \.patch, completion: .patches,
-        "The patch to open; it is made when it does not exist. An instrument or a sound file: a patch that plays it."
+        "The patch to open; it is made when it does not exist. An instrument, a sound or a MIDI file: a patch that plays it. A folder: the browser."
       ),
       .group(\.driver),
       .option(
@@ -17,6 +17,9 @@ struct EditCommand: Command {
       .option(
         "layout", \.layout, "layout", completion: .files(["toml"]),
         "Notes on the keys of play mode: qwerty, qwertz, azerty, dvorak, isomorphic, or a TOML file."),
+      .flag("linear", \.isLinear, "Everything by lines, for a screen reader: the same keys, and no screen."),
+      .flag(
+        "reduced-motion", \.isCalm, "Meters and scopes move once a second; what you do is shown at once."),
       .flag("ascii", \.isPlain, "Draw with ASCII alone, as where the locale or the terminal has no UTF-8."),
     ])
 
@@ -26,6 +29,8 @@ struct EditCommand: Command {
   var keys: String?
   var layout: String?
   var isPlain = false
+  var isLinear = false
+  var isCalm = false
 
   func validate() throws {
     guard patch.flatMap({ PatchFile.descriptor(of: $0) }) == nil else {
@@ -37,7 +42,8 @@ struct EditCommand: Command {
     let options = FrontEndOptions(
       patch: patch, driver: driver.options, heldSeconds: (driver.keep ?? 10) * 60,
       keepsInputs: !driver.leavesOutInputs,
-      threads: driver.rendering.count, theme: theme, keys: keys, layout: layout, isPlain: isPlain)
+      threads: driver.rendering.count, theme: theme, keys: keys, layout: layout, isPlain: isPlain,
+      isLinear: isLinear, isCalm: isCalm)
     try MainActor.assumeIsolated { try FrontEnd.run(options) }
   }
 }

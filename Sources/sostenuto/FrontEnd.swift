@@ -29,13 +29,20 @@ enum FrontEnd {
     sessionOptions.keepsInputs = options.keepsInputs
     let session = Session(options: sessionOptions)
     try open(options.patch, session)
-    let terminal = try Terminal(isPlain: options.isPlain)
-    defer { terminal.close() }
+    let lines = options.isLinear ? try LineTerminal() : nil
+    let terminal = options.isLinear ? nil : try Terminal(isPlain: options.isPlain)
+    defer {
+      lines?.close()
+      terminal?.close()
+    }
     session.start()
     defer { session.stop() }
-    terminal.beforeStop = { session.withdraw() }
-    terminal.afterStop = { session.rejoin() }
+    terminal?.beforeStop = { session.withdraw() }
+    terminal?.afterStop = { session.rejoin() }
+    lines?.beforeStop = { session.withdraw() }
+    lines?.afterStop = { session.rejoin() }
     let workbench = SessionWorkbench(session: session)
+    defer { workbench.endPreview() }
     if options.isPatchbay {
       workbench.showPrograms(true)
       _ = session.awaitPrograms(seconds: 1)
@@ -52,25 +59,36 @@ enum FrontEnd {
     } else if app.state.message == nil {
       app.state.message = .init(session.status.driverMessage)
     }
-    let ending = try loop(app, workbench, terminal, preferences)
+    app.isCalm = options.isCalm || preferences.settings.isCalm
+    if let folder = options.patch, FolderListing.isFolder(folder) { app.browse(folder) }
+    let ending: Int32
+    if let lines {
+      ending = try LinearFrontEnd.loop(app, workbench, lines, preferences)
+    } else if let terminal {
+      ending = try loop(app, workbench, terminal, preferences) { app.isCalm = options.isCalm || $0.isCalm }
+    } else {
+      ending = 0
+    }
     app.endNotes()
     writeHistory(app.promptHistory)
     if ending != 0 {
       // Unsaved edits stay in the journal, since the user did not choose to quit.
+      workbench.endPreview()
       session.close(keepingEdits: true)
-      terminal.end(by: ending)
+      lines?.end(by: ending)
+      terminal?.end(by: ending)
     }
     session.close()
   }
 
   /// Opens a patch, a patch that plays the file, or an empty one.
   @MainActor private static func open(_ path: String?, _ session: Session) throws {
-    guard let path else { return session.openEmpty() }
-    if let refusal = StarterPatch.refusal(of: path) { throw CommandError(refusal) }
+    guard let path, !FolderListing.isFolder(path) else { return session.openEmpty() }
     guard let text = StarterPatch.text(playing: path) else { return try session.open(path) }
     // What has such a name is never written as a patch.
     guard access(path, R_OK) == 0 else { throw CommandError("\(path): \(String(cString: strerror(errno)))") }
     session.openText(text)
+    if StarterPatch.isSong(path) { try session.playSong(path) }
   }
 
   /// The first error, or else the first warning, and the number of others.
@@ -85,7 +103,7 @@ enum FrontEnd {
   /// Returns the signal that ended it, or 0.
   @MainActor private static func loop(
     _ app: App, _ workbench: SessionWorkbench, _ terminal: Terminal,
-    _ preferences: Preferences
+    _ preferences: Preferences, reread: @escaping (Settings) -> Void
   ) throws -> Int32 {
     let loop = EventLoop()
     var nextDrawing = EventLoop.now()
@@ -104,6 +122,7 @@ enum FrontEnd {
       if preferences.look(now: now) {
         app.keymap = preferences.keymap
         app.themes = preferences.names
+        reread(preferences.settings)
         app.tell(preferences.problems)
       }
       workbench.followsFile = preferences.settings.followsFile

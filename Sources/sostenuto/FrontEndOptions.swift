@@ -21,4 +21,8 @@ struct FrontEndOptions: Sendable {
   var layout: String?
   /// ASCII alone.
   var isPlain = false
+  /// Told by lines, instead of a screen.
+  var isLinear = false
+  /// What moves by itself is shown once a second.
+  var isCalm = false
 }

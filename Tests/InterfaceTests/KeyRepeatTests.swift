@@ -67,6 +67,20 @@ import Testing
       stage.clock.seconds = end
     }
 
+    /// Ctrl-Z, all keys let go in the shell, which is told to nobody here, and `fg`, after which the terminal is asked anew
+    /// what it reports.
+    func stopAndGoOn() {
+      stage.app.handle(.key(KeyStroke("ctrl-z")))
+      #expect(stage.app.wish == .suspend)
+      stage.app.wish = .none
+      (down, next) = ([], nil)
+      for event in [InputEvent.focus(false), .resize(columns: 110, rows: 30)] { stage.app.handle(event) }
+      stage.workbench.hasKeyRelease = false
+      wait(0.1)
+      stage.workbench.hasKeyRelease = reports
+      wait(0.2)
+    }
+
     func letGo() { for place in down.sorted() { release(place) } }
   }
 
@@ -137,7 +151,7 @@ import Testing
 
   private enum Way: String, CaseIterable { case kitty, latch, gate }
 
-  /// Ten thousand presses of random keys, tapped and held, of random terminals, with losses of the focus.
+  /// Ten thousand presses of random keys, tapped and held, of random terminals, with losses of the focus and stops.
   @Test(arguments: Way.allCases) private func noNoteHangs(way: Way) {
     var random = SeededGenerator(seed: 20261123)
     let places: [Character] = ["z", "x", "c", "v", "q", "w"]
@@ -165,6 +179,7 @@ import Testing
         hand.wait(.random(in: 0.13...(press % 7 == 0 ? 1.6 : 0.3), using: &random))
         if press % 5 != 0 { hand.letGo() }
         if press % 97 == 0 { stage.app.handle(.focus(false)) }
+        if press % 61 == 0 { hand.stopAndGoOn() }
         hand.wait(.random(in: 0.15...0.3, using: &random))
         if press % 50 == 49 {
           hand.letGo()

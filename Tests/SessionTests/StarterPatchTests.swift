@@ -18,10 +18,13 @@ import Testing
     #expect(PatchWriter.write(patch, catalogue: KindRegistry.builtIn.catalogue) == text, "in canonical form")
   }
 
-  @Test func otherFilesArePatchesAndMidiFilesAreRefusedWithTheWayOut() {
+  @Test func otherFilesArePatchesAndASongHasABank() {
     for path in ["song.patch", "song", "wav", "a.wav/song", ".sfz/x.txt"] {
-      #expect(StarterPatch.text(playing: path) == nil && StarterPatch.refusal(of: path) == nil)
+      #expect(StarterPatch.text(playing: path) == nil)
     }
-    #expect(StarterPatch.refusal(of: "x/Song.MID")?.contains("render PATCH --midi") == true)
+    // A song has a bank with room for all its parts, which the keyboard and MIDI play too.
+    let song = StarterPatch.text(playing: "x/Song.MID") ?? ""
+    #expect(song.contains("node band sampler") && song.contains("polyphony=256"))
+    #expect(song.contains("connect midi -> band") && StarterPatch.isSong("x/Song.MID"))
   }
 }

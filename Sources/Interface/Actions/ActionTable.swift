@@ -43,7 +43,7 @@ enum ActionTable {
   static let order: [KeyContext: String] = [
     .anywhere: """
     show-help show-graph show-printout show-matrix show-trace show-scope show-history play swap-effect insert-effect remove-bridge \
-    undo redo save quit redraw suspend move-left move-right move-up move-down page-up page-down move-home \
+    undo redo save browse quit redraw tell suspend move-left move-right move-up move-down page-up page-down move-home \
       move-end next-node previous-node control learn recall store recall-time palette
     """,
     .patch: """

@@ -16,6 +16,20 @@ enum Program {
     Action(
       "quit", "Quit; asks when something is not saved", [.anywhere: "ctrl-q ctrl-c", .patch: "q"], quit),
     Action("roll", "Start the transport, or stop it", [.patch: "space"], roll),
+    Action(
+      "browse", "Open a file: a browser in which files are heard; in the inspector, for its file",
+      [.anywhere: "ctrl-o"]
+    ) { desk in
+      if let inspector = desk.state.overlay as? Inspector, Browser.openForParameter(inspector, desk) {
+        return
+      }
+      Browser.open(nil, desk)
+    },
+    Action(
+      "tell", "The state in words: driver, load, voices, and the focused node's level", [.anywhere: "alt-s"]
+    ) {
+      $0.say($0.scene.state(of: $0.state.focus))
+    },
     Action("redraw", "Draw the screen anew", [.anywhere: "ctrl-g"]) { $0.wish = .redraw },
     Action("suspend", "Back to the shell until `fg`; the sound stops meanwhile", [.anywhere: "ctrl-z"]) {
       if !$0.isKeptRunning { $0.wish = .suspend }

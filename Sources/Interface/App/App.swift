@@ -73,6 +73,14 @@ import Screen
     desk.now() - movedAt > Self.restlessTime && !(desk.state.overlay is Learning)
   }
 
+  /// Reduced motion: what moves by itself is shown once a second; what is done is shown at once.
+  public var isCalm = false
+  private var calmAt = -Double.infinity
+  /// Something has moved that is not shown yet.
+  private var hasMoved = false
+  /// Seconds between two pictures of what moves by itself.
+  private static let calmInterval = 1.0
+
   /// Takes a new scene. Call it about 25 times a second, when it is resting some times a second.
   public func tick() {
     desk.workbench.holdFileBack(desk.state.isLocked)
@@ -87,10 +95,14 @@ import Screen
     Piano(desk).tick()
     Learning.tick(desk)
     settle()
-    for view in Views.all where view.tick(desk) { needsRender = true }
+    for view in Views.all where view.tick(desk) { hasMoved = true }
     let sight = Sight(scene)
     if sight != lastSight || sight.isMoving {
       lastSight = sight
+      hasMoved = true
+    }
+    if hasMoved, !isCalm || desk.now() - calmAt >= Self.calmInterval {
+      (hasMoved, calmAt) = (false, desk.now())
       needsRender = true
     }
     if needsRender { movedAt = desk.now() }
@@ -152,6 +164,12 @@ import Screen
     for view in Views.all { view.settle(desk) }
   }
 
+  /// Shows the browser in a folder.
+  public func browse(_ folder: String) {
+    needsRender = true
+    Browser.open(folder, desk)
+  }
+
   /// Ends everything played through the keyboard, before the program ends.
   public func endNotes() { Piano(desk).endAll() }
 
@@ -169,9 +187,13 @@ import Screen
     desk.size = Size(columns: columns, rows: rows)
     needsRender = false
     desk.state.keyHints = keyHints
-    if desk.state.help.isEmpty { desk.state.help = keymap.helpSections(desk.state.play.layout) }
+    fillHelp()
     if desk.state.mode == .play { desk.state.play.labels = Piano(desk).labels }
     return { [scene, state = desk.state] in Views.draw(scene, state, columns: columns, rows: rows) }
+  }
+
+  func fillHelp() {
+    if desk.state.help.isEmpty { desk.state.help = keymap.helpSections(desk.state.play.layout) }
   }
 
   /// Contexts of the keys, the most specific first.

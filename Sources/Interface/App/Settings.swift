@@ -4,18 +4,21 @@ import Screen
 /// The user's settings, `config.toml`:
 /// ```toml
 /// theme = "nord"          # a theme by name
+/// motion = "reduced"      # meters and scopes move once a second; "full" is usual
 /// follow-file = true      # what an editor writes into the open patch is taken at once
 /// ```
 public struct Settings: Equatable, Sendable {
   /// Name of a theme; nil: as the command line or the terminal has it.
   public var theme: String?
+  /// True when what moves by itself is to be shown once a second.
+  public var isCalm = false
   /// True when changes of the file by others are taken as edits.
   public var followsFile = true
 
   /// The settings of an empty file.
   public init() {}
 
-  private static let names = ["follow-file", "theme"]
+  private static let names = ["follow-file", "motion", "theme"]
 
   /// Reads the file. All errors are returned, as `FILE:LINE: error: …`; valid lines still apply.
   public static func read(_ text: String, file: String) -> (settings: Settings, problems: [String]) {
@@ -34,6 +37,12 @@ public struct Settings: Equatable, Sendable {
       case "theme":
         settings.theme = value?.string
         if settings.theme == nil { complain("`theme` is the name of a theme, in quotes") }
+      case "motion":
+        switch value?.string {
+        case "reduced": settings.isCalm = true
+        case "full": settings.isCalm = false
+        default: complain("`motion` is \"full\" or \"reduced\"")
+        }
       case "follow-file":
         if let isOn = value?.bool {
           settings.followsFile = isOn

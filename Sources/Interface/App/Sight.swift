@@ -17,6 +17,7 @@ struct Sight: Equatable {
   private var mapPlaces: [MapName: Int]
   private var changedByOthers: Set<NodeID>
   private var states: [NodeReport.State]
+  private var preview: String
   /// Something sounds or fades.
   let isMoving: Bool
 
@@ -34,6 +35,7 @@ struct Sight: Equatable {
     mapPlaces = scene.mapPlaces
     changedByOthers = scene.changedByOthers
     states = scene.report.nodes.map(\.state)
+    preview = scene.preview
     // Its change triggers one more drawing, so that a meter can fall to nothing.
     isMoving = scene.report.nodes.contains { node in
       node.state.isFading || node.voices > 0 || node.outputs.contains { $0.peaks.contains { $0 > 0 } }

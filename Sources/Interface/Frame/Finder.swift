@@ -13,6 +13,7 @@ struct Finder: Overlay {
 
   let hints = [KeyHelp(keys: "Enter", name: "go"), KeyHelp(keys: "Esc", name: "back")]
   let closesOnClick = false
+  var entry: (sign: String, line: LineEditor)? { ("/", line) }
 
   func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
     EntryLine.placeCursor(EntryLine.draw("/", line, row: row, on: &canvas), row: row, on: &canvas)

@@ -22,6 +22,13 @@ struct Chooser: Overlay {
     KeyHelp(keys: "Enter", name: "take"), KeyHelp(keys: "Esc", name: "leave"),
   ]
 
+  func words(_ scene: Scene) -> [String] {
+    let shown = matching
+    guard shown.indices.contains(selected) else { return ["\(title) \(filter): nothing fits"] }
+    let item = shown[selected]
+    return ["\(title): \(item.name), \(item.detail), \(selected + 1) of \(shown.count)"]
+  }
+
   @MainActor func handle(_ stroke: KeyStroke, _ desk: Desk) { handle(stroke.key, desk) }
 
   @MainActor func turnWheel(_ mouse: MouseEvent, _ desk: Desk) -> Bool {

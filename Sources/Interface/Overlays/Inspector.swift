@@ -33,6 +33,21 @@ struct Inspector: Overlay {
   let closesOnClick = false
   var letsPlay: Bool { typed == nil }
 
+  var entry: (sign: String, line: LineEditor)? { typed.map { ("value ", $0) } }
+
+  func words(_ scene: Scene) -> [String] {
+    guard let node = scene.patch[owner], typed == nil else { return [] }
+    let facts = NodeFacts(node, scene.catalogue)
+    let lines = facts.lines
+    guard !lines.isEmpty else { return ["\(node.name) has no parameters"] }
+    let path = lines[min(max(0, selected), lines.count - 1)]
+    let value = node.value(at: path, description: facts.kind)?.display ?? ""
+    let words = value.isEmpty ? "empty" : value
+    let help = facts.kind?[parameter: path.name]?.summary ?? ""
+    let isSet = node.settings[path] == nil ? "default" : "set"
+    return ["\(path.line) \(words), \(isSet), \(selected + 1) of \(lines.count). \(help)"]
+  }
+
   /// The port whose sound it shows.
   func port(_ scene: Scene) -> ListenedPort? {
     scene.patch[owner].flatMap { scene.soundPorts(of: $0).first }
@@ -80,7 +95,7 @@ struct Inspector: Overlay {
   }
 
   /// The selected parameter; nil: it has none.
-  private func parameter(_ desk: Desk) -> (
+  func parameter(_ desk: Desk) -> (
     node: Node, path: ParameterPath, description: ParameterDescription
   )? {
     let lines = lines(desk)
@@ -166,7 +181,16 @@ struct Inspector: Overlay {
       desk.state.overlay = inspector
       return set(line.text, desk)
     case "backspace" where line.isEmpty: inspector.typed = nil
-    case "up", "down", "tab", "shift-tab": return
+    case "up", "down", "shift-tab": return
+    case "tab":
+      guard let type = parameter(desk)?.description.fileType else { return }
+      let paths = FileWords.paths(
+        line.text, from: desk.workbench.file ?? "", endings: FileWords.endings(type))
+      let common = FileWords.common(paths)
+      if common.count > line.text.count { inspector.typed = LineEditor(common) }
+      if paths.count > 1 {
+        desk.say(paths.prefix(12).joined(separator: "  ") + (paths.count > 12 ? "  …" : ""))
+      }
     default:
       var line = line
       guard line.handle(.key(stroke)) else { return }

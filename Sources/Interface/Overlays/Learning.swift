@@ -27,6 +27,8 @@ struct Learning: Overlay {
     KeyHelp(keys: "Ctrl-L", name: "takes its maps away"), KeyHelp(keys: "Esc", name: "leave"),
   ]
 
+  func words(_ scene: Scene) -> [String] { ["move a controller for \(target)"] }
+
   func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
     if isBeside { below?.draw(scene, frame, row: row, on: &canvas) }
     let sources = scene.patch.maps(to: target).map(\.source.description)

@@ -11,6 +11,22 @@ struct PortHints: Overlay {
 
   let hints = [KeyHelp(keys: "two letters", name: "choose"), KeyHelp(keys: "Esc", name: "leave")]
 
+  func words(_ scene: Scene) -> [String] {
+    [
+      purpose + " "
+        + targets.filter { $0.letters.hasPrefix(typed) }
+        .map { "\($0.letters) \(Self.name($0.target, scene))" }.joined(separator: ", ")
+    ]
+  }
+
+  private static func name(_ target: PortHint.Target, _ scene: Scene) -> String {
+    switch target {
+    case .output(let port): "\(scene.patch[port.node]?.name ?? "").\(port.port)"
+    case .input(let port): "\(scene.patch[port.node]?.name ?? "").\(port.port)"
+    case .cable(let ends): scene.name(of: ends).description
+    }
+  }
+
   private static let letters = Array("asdfjklghqweruiopzxcvmtybn")
 
   /// Shows the graph with hints on these ports or cables.

@@ -17,6 +17,13 @@ struct Prompt: Overlay {
     KeyHelp(keys: "Enter", name: "do it"), KeyHelp(keys: "Esc", name: "leave"),
   ]
   let closesOnClick = false
+  var entry: (sign: String, line: LineEditor)? { (":", line) }
+
+  func words(_ scene: Scene) -> [String] {
+    if let error { return ["error at \(error.column + 1): \(error.text)"] }
+    guard let selectedCompletion, completions.indices.contains(selectedCompletion) else { return [] }
+    return ["\(completions[selectedCompletion]), \(selectedCompletion + 1) of \(completions.count)"]
+  }
 
   func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
     let place = EntryLine.draw(":", line, row: row, on: &canvas)
@@ -177,15 +184,20 @@ struct Prompt: Overlay {
     if let (command, argument) = PromptCommand.of(line.text) { command.preview(desk, argument) }
   }
 
+  /// Ends of completions behind which the same word goes on.
+  private static let unfinished = ".=[,/"
+
   private func found(_ desk: Desk) -> Completion {
-    let typed = PromptCommand.of(line.text)?.command.names[0]
+    let typed = PromptCommand.of(line.textBeforeCursor)
     return Completion.candidates(
       line.text, cursor: line.cursor, patch: desk.scene.patch, catalogue: desk.scene.catalogue,
       commands: PromptCommand.all.map { command in
-        let isTyped = command.names[0] == typed
+        let isTyped = command.names[0] == typed?.command.names[0]
         return Completion.Command(
-          command.names[0], command.help, arguments: isTyped ? command.arguments(desk) : [])
-      })
+          command.names[0], command.help,
+          arguments: isTyped ? command.arguments(desk, typed?.argument ?? "") : [])
+      },
+      files: { FileWords.candidates($0, desk) })
   }
 
   /// Inserts the next candidate; the list stays until something else is typed.
@@ -202,7 +214,7 @@ struct Prompt: Overlay {
     prompt.error = nil
     if count == 1 {
       // An unfinished word, such as `dist.` or `gain=`, gets no space.
-      if let last = completions[next].last, !".=[,".contains(last) { prompt.line.insert(" ") }
+      if let last = completions[next].last, !Self.unfinished.contains(last) { prompt.line.insert(" ") }
       Prompt.show(prompt, desk)
     } else {
       prompt.present(desk)

@@ -8,8 +8,8 @@ struct PromptCommand: Sendable {
   let names: [String]
   /// Description for people.
   let help: String
-  /// Completions of its argument.
-  let arguments: @MainActor @Sendable (Desk) -> [Completion.Candidate]
+  /// Completions of its argument, as far as it is typed.
+  let arguments: @MainActor @Sendable (Desk, String) -> [Completion.Candidate]
   /// Shows what an argument would do, while it is typed.
   let preview: @MainActor @Sendable (Desk, String) -> Void
   /// Effect. The argument is empty where none is given.
@@ -17,7 +17,7 @@ struct PromptCommand: Sendable {
 
   init(
     _ names: String..., help: String,
-    arguments: @escaping @MainActor @Sendable (Desk) -> [Completion.Candidate] = { _ in [] },
+    arguments: @escaping @MainActor @Sendable (Desk, String) -> [Completion.Candidate] = { _, _ in [] },
     preview: @escaping @MainActor @Sendable (Desk, String) -> Void = { _, _ in },
     _ effect: @escaping @MainActor @Sendable (Desk, String) throws -> Void
   ) {
@@ -27,8 +27,24 @@ struct PromptCommand: Sendable {
 
   static let all: [PromptCommand] =
     [
-      PromptCommand("save", "w", help: "save FILE: to the file that it came from, or to another") {
+      PromptCommand(
+        "save", "w", help: "save FILE: to the file that it came from, or to another",
+        arguments: { FileWords.argument($1, endings: ["patch"]) }
+      ) {
         if $1.isEmpty { $0.requests.append("save") } else { Saving($0).save(as: unquoted($1)) }
+      },
+      PromptCommand(
+        "open", "e", "edit", help: "open FILE: a patch, or what plays an instrument, a sound or a MIDI file",
+        arguments: { _, typed in
+          FileWords.argument(typed, endings: FileWords.openable)
+            + RecentFiles.list().map { Completion.Candidate(Quoting.word($0), "recent") }
+        }
+      ) { desk, file in
+        if file.isEmpty {
+          Browser.open(nil, desk)
+        } else {
+          Opening(desk).open(FilePath.resolved(unquoted(file), from: ""))
+        }
       },
       PromptCommand("quit", "q", help: "quit; asks when something is not saved") { desk, _ in
         desk.requests.append("quit")
@@ -36,12 +52,15 @@ struct PromptCommand: Sendable {
       PromptCommand("quit!", "q!", help: "quit; edits that are not saved stay in the journal") { desk, _ in
         if !desk.isKeptRunning { desk.wish = .quit }
       },
-      PromptCommand("export", help: "export FILE: the history as a script") { desk, file in
+      PromptCommand(
+        "export", help: "export FILE: the history as a script",
+        arguments: { FileWords.argument($1, endings: ["script"]) }
+      ) { desk, file in
         if file.isEmpty { Prompt.open("export ", desk) } else { Saving(desk).export(to: unquoted(file)) }
       },
       PromptCommand(
         "theme", help: "theme NAME: other colours",
-        arguments: { $0.themes.map { Completion.Candidate($0) } },
+        arguments: { desk, _ in desk.themes.map { Completion.Candidate($0) } },
         preview: { $0.previewedTheme = $0.themes.contains($1) ? $1 : nil }
       ) { desk, name in
         if name.isEmpty { return Prompt.open("theme ", desk) }
@@ -53,7 +72,10 @@ struct PromptCommand: Sendable {
       },
       PromptCommand(
         "piano", help: "piano NAME: the layout of the piano's keys, or a TOML file with one",
-        arguments: { _ in KeyboardLayout.builtIn.map { Completion.Candidate($0.name) } }
+        arguments: { _, typed in
+          KeyboardLayout.builtIn.map { Completion.Candidate($0.name) }
+            + FileWords.argument(typed, endings: ["toml"])
+        }
       ) { desk, name in
         if !name.isEmpty { return desk.use(try desk.findLayout(unquoted(name))) }
         desk.say(
@@ -81,7 +103,7 @@ struct PromptCommand: Sendable {
   private static func looking(_ mode: SoundState.Mode) -> PromptCommand {
     PromptCommand(
       mode.rawValue, help: "\(mode.rawValue) NODE.PORT: the \(mode.rawValue) of a port",
-      arguments: { desk in
+      arguments: { desk, _ in
         desk.scene.patch.nodes.values.flatMap { desk.scene.soundPorts(of: $0) }.compactMap { port in
           desk.scene.name(of: port).map {
             Completion.Candidate($0, port.isInput ? "what goes in" : "what comes out")

@@ -9,6 +9,10 @@ struct Question: Overlay {
 
   let hints: [KeyHelp] = []
 
+  func words(_ scene: Scene) -> [String] {
+    [text + "? " + keys.map { "\($0.key): \($0.meaning)" }.joined(separator: ", ")]
+  }
+
   @MainActor func handle(_ stroke: KeyStroke, _ desk: Desk) {
     let name = stroke.key == "ctrl-c" ? "esc" : stroke.key.description.lowercased()
     guard keys.contains(where: { $0.key == name }) else { return }

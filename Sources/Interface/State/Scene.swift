@@ -42,6 +42,8 @@ public struct Scene: Sendable {
   public var changedByOthers: Set<NodeID> = []
   /// True when the version of the file that others wrote conflicts with edits made here.
   public var versionConflict: VersionConflict?
+  /// Facts about the file that is heard beside the patch; empty: none is.
+  public var preview = ""
   /// The terminal reports key releases.
   public var hasKeyRelease = false
 

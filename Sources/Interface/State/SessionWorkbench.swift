@@ -20,6 +20,9 @@ import Session
   /// Number of trace entries kept for the view.
   private static let traceLimit = 5000
   private var nextTrace = 0
+  /// Plays files that are chosen among.
+  private(set) var player: Preview?
+  private var previewFault = ""
   /// The state of the document whose history the scene has.
   private var knownHistory: (revision: Revision, newest: Int?)?
 
@@ -86,6 +89,29 @@ import Session
 
   public func takeListened() -> ListenedSound? { session.takeListened() }
 
+  public func open(_ path: String) throws -> String {
+    defer {
+      scene.effects = [:]
+      refreshDocument()
+    }
+    try session.openOther(path)
+    return "opened \(path)"
+  }
+
+  public func preview(_ path: String?) {
+    if path == nil, player == nil { return }
+    let player = player ?? Preview(beside: session.options)
+    self.player = player
+    previewFault = ""
+    guard let path else { return player.silence() }
+    do { try player.play(path) } catch { previewFault = "\(error)" }
+  }
+
+  public func endPreview() {
+    player?.close()
+    (player, previewFault, scene.preview) = (nil, "", "")
+  }
+
   public func showPrograms(_ isShown: Bool) {
     session.showsPrograms = isShown
     refreshDocument()
@@ -99,6 +125,10 @@ import Session
     // Otherwise the engine would copy what it changes in its report.
     scene.report = GraphReport()
     session.tick()
+    if let player {
+      player.tick()
+      scene.preview = previewFault.isEmpty ? player.words : previewFault
+    }
     refresh()
   }
 

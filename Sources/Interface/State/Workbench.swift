@@ -43,10 +43,27 @@ import Session
   func listen(to port: ListenedPort?)
   /// The sound of that port since the last call; nil: the port is not there.
   func takeListened() -> ListenedSound?
+  /// Opens a file in place of the patch. Returns a description.
+  func open(_ path: String) throws -> String
+  /// Plays a file beside the patch, in place of the one before; nil: it ends.
+  func preview(_ path: String?)
+  /// Ends what `preview` began, and gives its memory back.
+  func endPreview()
   /// Shows or hides the other programs of the server.
   func showPrograms(_ isShown: Bool)
   /// New notices for the user, oldest first.
   func takeNotices() -> [String]
   /// Lets the engine work and takes a new scene; call it about 30 to 60 times a second.
   func tick()
+}
+
+/// A workbench without files.
+private struct NoFiles: Error, CustomStringConvertible {
+  let description = "no other file can be opened here"
+}
+
+extension Workbench {
+  public func open(_ path: String) throws -> String { throw NoFiles() }
+  public func preview(_ path: String?) {}
+  public func endPreview() {}
 }
