@@ -38,44 +38,82 @@ struct CableRouter {
   }
 
   let layout: GraphLayout
-  /// Gap 0 is left of the first column, gap n right of the last of n.
+  /// Gap n is right of column n - 1. Gap 0 is left of the first columns of all bands: what leads from one band to another
+  /// goes that way.
   private var gaps: [[Piece]]
   /// Number of tracks of each gap.
   private var tracks: [Int]
-  /// Row of a trunk's lane below all boxes, for its backward cables.
-  private var lanes: [Int: Int] = [:]
+  /// A trunk's lane below its band, for its backward cables and those to other bands: its row, and the first column
+  /// above it.
+  private var lanes: [Int: (row: Int, first: Int)] = [:]
   /// Top row of each node's box.
   private var tops: [Int]
-  private var bottom = 0
+  /// Top row of each band, and the first row below its boxes.
+  private var bandTops: [Int]
+  private var bandBottoms: [Int]
+  /// Rows kept free below the lanes of each band.
+  private let spare: [Int]
 
-  init(_ layout: GraphLayout) {
+  /// `spare`: rows to keep free below each band.
+  init(_ layout: GraphLayout, spare: [Int]) {
     self.layout = layout
+    self.spare = spare
     gaps = Array(repeating: [], count: layout.items.count + 1)
     tracks = Array(repeating: 0, count: layout.items.count + 1)
     tops = Array(repeating: 0, count: layout.nodes.count)
-    for (column, items) in layout.items.enumerated() {
-      for (item, row) in zip(items, layout.rows[column]) {
-        bottom = max(bottom, row + layout.height(item))
-        if case .node(let node) = item { tops[node] = row }
+    bandTops = Array(repeating: 0, count: layout.bands.count)
+    bandBottoms = bandTops
+    for band in layout.bands.indices {
+      for column in layout.columns(ofBand: band) {
+        for (item, row) in zip(layout.items[column], layout.rows[column]) {
+          bandBottoms[band] = max(bandBottoms[band], row + layout.height(item))
+          if case .node(let node) = item { tops[node] = row }
+        }
       }
     }
   }
 
+  /// The gap left of a column.
+  private func gap(leftOf column: Int) -> Int { layout.bands.contains(column) ? 0 : column }
+
   // MARK: Rows at which trunks enter and leave the gaps
 
-  /// Assigns a row below all boxes to each trunk with backward cables; trunks that do not overlap share a
-  /// row.
+  /// Assigns a row below its band to each trunk with backward cables or cables to other bands, and puts the bands below
+  /// each other. Trunks that do not overlap share a row.
   mutating func assignLanes() {
-    var taken: [[ClosedRange<Int>]] = []
+    var taken: [[[ClosedRange<Int>]]] = Array(repeating: [], count: layout.bands.count)
     for (index, trunk) in layout.trunks.enumerated() {
-      let targets = trunk.cables.filter { layout.isBackward($0) }
-        .compactMap { cable in layout.ends[cable].map { layout.column[$0.destination.node] } }
-      guard let first = targets.min() else { continue }
-      let span = first...layout.column[trunk.node] + 1
-      let lane = taken.firstIndex { !$0.contains { $0.overlaps(span) } } ?? taken.count
-      if lane == taken.count { taken.append([]) }
-      taken[lane].append(span)
-      lanes[index] = bottom + min(1, layout.options.rowGap) + lane
+      let start = layout.column[trunk.node]
+      let band = layout.band(of: start)
+      var first = Int.max
+      for cable in trunk.cables {
+        if layout.isWrapped(cable) {
+          first = layout.bands[band]
+        } else if layout.isBackward(cable), let end = layout.ends[cable]?.destination {
+          first = min(first, layout.column[end.node])
+        }
+      }
+      guard first < .max else { continue }
+      let span = first...start + 1
+      let lane = taken[band].firstIndex { !$0.contains { $0.overlaps(span) } } ?? taken[band].count
+      if lane == taken[band].count { taken[band].append([]) }
+      taken[band][lane].append(span)
+      lanes[index] = (lane, first)
+    }
+    let rowGap = min(1, layout.options.rowGap)
+    var shifts: [Int] = []
+    var top = 0
+    for band in layout.bands.indices {
+      shifts.append(top)
+      bandTops[band] = top
+      bandBottoms[band] += top
+      top = bandBottoms[band] + rowGap + taken[band].count + spare[band]
+      if !taken[band].isEmpty { top += rowGap }
+    }
+    for node in tops.indices { tops[node] += shifts[layout.band(of: layout.column[node])] }
+    for (index, lane) in lanes {
+      let band = layout.band(of: layout.column[layout.trunks[index].node])
+      lanes[index]?.row = bandBottoms[band] + rowGap + lane.row
     }
   }
 
@@ -83,14 +121,23 @@ struct CableRouter {
     for index in layout.trunks.indices { enter(index) }
     for gap in gaps.indices {
       let straight = gaps[gap].filter(\.isStraight)
-      var pieces = schedule(merged(gaps[gap].filter { !$0.isStraight }), straight)
+      let top = gap == 0 ? 0 : bandTops[layout.band(of: gap - 1)]
+      var pieces = schedule(merged(gaps[gap].filter { !$0.isStraight }), straight, from: top)
       for index in pieces.indices {
         let before = pieces[..<index].filter { $0.overlaps(pieces[index]) || $0.mustPrecede(pieces[index]) }
         pieces[index].track = (before.map(\.track).max() ?? -1) + 1
       }
       tracks[gap] = (pieces.map(\.track).max() ?? -1) + 1
       gaps[gap] = straight + pieces
-      bottom = max(bottom, (pieces.map(\.bottom).max() ?? 0) + 1)
+    }
+  }
+
+  /// Rows by which the lines of each band reach into the next one.
+  var overflow: [Int] {
+    layout.bands.indices.map { band in
+      guard band + 1 < bandTops.count else { return 0 }
+      let lowest = layout.columns(ofBand: band).flatMap { gaps[$0 + 1] }.map(\.bottom).max() ?? 0
+      return max(0, lowest + 1 - bandTops[band + 1])
     }
   }
 
@@ -121,24 +168,24 @@ struct CableRouter {
     let source = tops[trunk.node] + trunk.row
     var sides: [Int: (lefts: Set<Int>, rights: Set<Int>)] = [:]
     sides[start + 1, default: ([], [])].lefts.insert(source)
-    let last = layout.lastColumn(of: index)
-    for column in stride(from: start + 1, to: last, by: 1) {
-      guard let row = passRow(index, column) else { continue }
-      sides[column, default: ([], [])].rights.insert(row)
-      sides[column + 1, default: ([], [])].lefts.insert(row)
+    for span in layout.spans[index] {
+      for column in stride(from: span.first, to: span.last, by: 1) {
+        guard let row = passRow(index, column) else { continue }
+        sides[gap(leftOf: column), default: ([], [])].rights.insert(row)
+        sides[column + 1, default: ([], [])].lefts.insert(row)
+      }
     }
     for cable in trunk.cables {
       guard let end = layout.ends[cable]?.destination else { continue }
       let row = tops[end.node] + end.row
-      sides[layout.column[end.node], default: ([], [])].rights.insert(row)
+      sides[gap(leftOf: layout.column[end.node]), default: ([], [])].rights.insert(row)
     }
-    if let lane = lanes[index] {
-      // From the gap right of the source, below all boxes, to the leftmost gap with a destination.
-      let first = sides.keys.min() ?? start
-      sides[start + 1]?.lefts.insert(lane)
-      for gap in first...start {
-        sides[gap, default: ([], [])].rights.insert(lane)
-        if gap > first { sides[gap]?.lefts.insert(lane) }
+    if let (lane, first) = lanes[index] {
+      // From the gap right of the source, below the band, to the leftmost gap with a destination.
+      sides[start + 1, default: ([], [])].lefts.insert(lane)
+      for column in first...start {
+        sides[gap(leftOf: column), default: ([], [])].rights.insert(lane)
+        if column > first { sides[gap(leftOf: column)]?.lefts.insert(lane) }
       }
     }
     for (gap, side) in sides.sorted(by: { $0.key < $1.key }) {
@@ -147,14 +194,16 @@ struct CableRouter {
   }
 
   private func passRow(_ trunk: Int, _ column: Int) -> Int? {
-    layout.items[column].firstIndex(of: .pass(trunk)).map { layout.rows[column][$0] }
+    layout.items[column].firstIndex(of: .pass(trunk)).map {
+      layout.rows[column][$0] + bandTops[layout.band(of: column)]
+    }
   }
 
   // MARK: Order of the tracks
 
   /// Orders a gap's pieces from left to right so that none overlaps another and few cross; cuts pieces that
   /// block each other.
-  private func schedule(_ pieces: [Piece], _ straight: [Piece]) -> [Piece] {
+  private func schedule(_ pieces: [Piece], _ straight: [Piece], from top: Int) -> [Piece] {
     var waiting = pieces
     var done: [Piece] = []
     while !waiting.isEmpty {
@@ -164,7 +213,7 @@ struct CableRouter {
       if let next = free.min(by: { cost($0, waiting) < cost($1, waiting) }) {
         done.append(waiting.remove(at: next))
       } else {
-        cut(&waiting, avoiding: done + straight)
+        cut(&waiting, avoiding: done + straight, from: top)
       }
     }
     return done
@@ -181,8 +230,8 @@ struct CableRouter {
     return (crossings, piece.top, piece.trunks.min() ?? 0)
   }
 
-  /// Cuts one piece of a cycle of mutually blocking pieces in two, joined on a row of its own.
-  private func cut(_ pieces: inout [Piece], avoiding others: [Piece]) {
+  /// Cuts one piece of a cycle of mutually blocking pieces in two, joined on a row of its own, `top` or below.
+  private func cut(_ pieces: inout [Piece], avoiding others: [Piece], from top: Int) {
     // The piece that blocks most; of several, the shortest.
     func blocked(_ piece: Piece) -> Int { pieces.count { piece.mustPrecede($0) } }
     guard
@@ -196,7 +245,7 @@ struct CableRouter {
     let middle = (piece.top + piece.bottom) / 2
     var row = middle
     var step = 0
-    while taken.contains(row) || row < 0 {
+    while taken.contains(row) || row < top {
       step = step > 0 ? -step : 1 - step
       row = middle + step
     }
@@ -219,10 +268,15 @@ struct CableRouter {
         let box = layout.nodes[node]
         diagram.frames[box.name] = Rect(
           column: starts[column], row: tops[node], columns: box.size.columns, rows: box.size.rows)
+        let row = tops[node] - bandTops[layout.band(of: column)]
+        diagram.places[box.name] = Point(layout.asked[node], row / max(1, layout.options.gridRows))
         names.append(box.name)
       }
+      guard !names.isEmpty else { continue }
       diagram.columns.append(names)
+      diagram.layoutColumns.append(column)
     }
+    diagram.islands = [0..<diagram.columns.count]
     for cable in layout.ends.indices {
       diagram.routes.append(route(cable, diagram, gapStarts))
     }
@@ -233,29 +287,38 @@ struct CableRouter {
 
   private func pitch(_ gap: Int) -> Int { tracks[gap] > 16 ? 1 : max(1, layout.options.trackPitch) }
 
+  /// Width of a column without boxes.
+  private static let emptyColumn = 12
+
   /// First columns of the boxes and of the gaps' tracks, and the total width.
   private func columnPlaces() -> (boxes: [Int], tracks: [Int], width: Int) {
     let margin = max(1, layout.options.margin)
     var boxes: [Int] = []
-    var trackStarts: [Int] = []
-    var place = 0
-    for gap in gaps.indices {
-      let isInner = gap > 0 && gap < gaps.count - 1
-      let lines = tracks[gap] == 0 ? 0 : (tracks[gap] - 1) * pitch(gap) + 1
-      trackStarts.append(gap == 0 ? place : place + margin - 1)
-      if lines > 0 {
-        place += (gap == 0 ? 0 : margin - 1) + lines + (gap == gaps.count - 1 ? 0 : margin)
-      } else if isInner {
-        place += margin
+    var trackStarts = [0]
+    func lines(_ gap: Int) -> Int { tracks[gap] == 0 ? 0 : (tracks[gap] - 1) * pitch(gap) + 1 }
+    let start = lines(0) == 0 ? 0 : lines(0) + (layout.items.isEmpty ? 0 : margin)
+    var width = start
+    for band in layout.bands.indices {
+      var place = start
+      let columns = layout.columns(ofBand: band)
+      for column in columns {
+        boxes.append(place)
+        let widths = layout.items[column].compactMap { item -> Int? in
+          if case .node(let node) = item { layout.nodes[node].size.columns } else { nil }
+        }
+        place += widths.max() ?? Self.emptyColumn
+        let isLast = column + 1 == columns.upperBound
+        let lines = lines(column + 1)
+        trackStarts.append(place + margin - 1)
+        if lines > 0 {
+          place += margin - 1 + lines + (isLast ? 0 : margin)
+        } else if !isLast {
+          place += margin
+        }
       }
-      guard gap < layout.items.count else { break }
-      boxes.append(place)
-      place +=
-        layout.items[gap].map { item in
-          if case .node(let node) = item { layout.nodes[node].size.columns } else { 1 }
-        }.max() ?? 1
+      width = max(width, place)
     }
-    return (boxes, trackStarts, place)
+    return (boxes, trackStarts, width)
   }
 
   private func route(_ cable: Int, _ diagram: Diagram, _ trackStarts: [Int]) -> Diagram.Route {
@@ -285,14 +348,18 @@ struct CableRouter {
       row = next
     }
     let isBackward = layout.isBackward(cable)
-    if isBackward, let lane = lanes[trunk] {
+    // The first gap that it goes through as in one band.
+    var first = start + 1
+    if isBackward || layout.isWrapped(cable), let lane = lanes[trunk]?.row {
       cross(start + 1, to: lane, fromLeft: true, toRight: false)
-      cross(end, to: target, fromLeft: false, toRight: true)
-    } else {
-      for gap in stride(from: start + 1, through: end, by: 1) {
-        let next = gap == end ? target : passRow(trunk, gap) ?? row
-        cross(gap, to: next, fromLeft: true, toRight: true)
-      }
+      let column = isBackward ? end : layout.bands[layout.band(of: end)]
+      let next = column == end ? target : passRow(trunk, column) ?? lane
+      cross(gap(leftOf: column), to: next, fromLeft: false, toRight: true)
+      first = column + 1
+    }
+    for gap in stride(from: first, through: end, by: 1) {
+      let next = gap == end ? target : passRow(trunk, gap) ?? row
+      cross(gap, to: next, fromLeft: true, toRight: true)
     }
     points.append(Point(to.column, target))
     points = straightened(points)

@@ -58,6 +58,9 @@ public struct DiagramOptions: Hashable, Sendable {
   public var trackPitch = 2
   /// Rows per step of the placement grid.
   public var gridRows = 5
+  /// Size to keep to: a graph that is wider goes on below, in bands; one that is higher, and has several unconnected parts,
+  /// has them beside each other. What is still higher scrolls. nil: neither.
+  public var page: Size?
 
   /// The standard distances.
   public init() {}
@@ -70,7 +73,7 @@ public struct Diagram: Hashable, Sendable {
   public struct Route: Hashable, Sendable {
     /// The points.
     public let points: [Point]
-    /// Runs below all boxes, back to an earlier column.
+    /// Runs below the boxes, back to an earlier column.
     public var isBackward: Bool
     /// A cell used by this cable alone, just before the destination, for a mark.
     public var endMark: Point
@@ -107,8 +110,16 @@ public struct Diagram: Hashable, Sendable {
   public internal(set) var routes: [Route] = []
   /// Size of the whole diagram.
   public internal(set) var size = Size(columns: 0, rows: 0)
-  /// Names by column, from the top.
+  /// Names by column, from the top; the columns of one band after those of the other.
   public internal(set) var columns: [[String]] = []
+  /// Column of the layout of each of `columns`, since some are empty.
+  var layoutColumns: [Int] = []
+  /// The columns of each unconnected part, where these stand beside each other.
+  public internal(set) var islands: [Range<Int>] = []
+  /// The value of each node's `place` that would keep it where it is.
+  public internal(set) var places: [String: Point] = [:]
+  /// True when it has bands or parts beside each other, as it would be larger than its page otherwise.
+  public internal(set) var isFolded = false
 
   /// An empty diagram.
   public init() {}
@@ -119,15 +130,34 @@ public struct Diagram: Hashable, Sendable {
     nodes: [DiagramNode], cables: [DiagramCable], options: DiagramOptions = DiagramOptions(),
     keeping previous: Diagram? = nil
   ) {
+    self.init(nodes: nodes, cables: cables, options: options, bands: [0], keeping: previous)
+    if let page = options.page, size.columns > page.columns || size.rows > page.rows {
+      self = folded(nodes, cables, options, page)
+    }
+  }
+
+  /// In bands that begin at these columns.
+  init(
+    nodes: [DiagramNode], cables: [DiagramCable], options: DiagramOptions, bands: [Int],
+    keeping previous: Diagram? = nil
+  ) {
     var layout = GraphLayout(nodes: nodes, cables: cables, options: options)
+    layout.bands = bands
     layout.assignColumns()
     layout.insertPasses()
     layout.order(keeping: previous)
     layout.assignRows()
-    var router = CableRouter(layout)
-    router.assignLanes()
-    router.assignTracks()
-    self = router.diagram()
+    var spare = bands.map { _ in 0 }
+    // Room below a band for lines that must go around each other; one attempt but for the densest graphs.
+    for _ in 0..<4 {
+      var router = CableRouter(layout, spare: spare)
+      router.assignLanes()
+      router.assignTracks()
+      self = router.diagram()
+      let overflow = router.overflow
+      if overflow.allSatisfy({ $0 == 0 }) { break }
+      for band in spare.indices { spare[band] += overflow[band] }
+    }
   }
 
   /// The node at a point.
@@ -149,24 +179,5 @@ public struct Diagram: Hashable, Sendable {
   public enum Direction: Hashable, Sendable {
     /// Towards that edge of the screen.
     case left, right, up, down
-  }
-
-  /// The next node for an arrow key: the nearest in that direction; straight ahead before diagonal.
-  public func neighbor(of name: String, _ direction: Direction) -> String? {
-    guard let here = frames[name] else { return nil }
-    if direction == .up || direction == .down {
-      guard let column = columns.first(where: { $0.contains(name) }), let index = column.firstIndex(of: name)
-      else { return nil }
-      let next = index + (direction == .up ? -1 : 1)
-      return column.indices.contains(next) ? column[next] : nil
-    }
-    guard let own = columns.firstIndex(where: { $0.contains(name) }) else { return nil }
-    let middle = here.row * 2 + here.rows
-    let others = direction == .left ? Array(columns[..<own].reversed()) : Array(columns[(own + 1)...])
-    guard let column = others.first(where: { !$0.isEmpty }) else { return nil }
-    func distance(_ other: String) -> Int {
-      frames[other].map { abs($0.row * 2 + $0.rows - middle) } ?? Int.max
-    }
-    return column.min { distance($0) < distance($1) }
   }
 }

@@ -14,8 +14,8 @@ extension Glyph {
 
   /// Signs and blocks by what they mean.
   private static let table: [Unicode.Scalar: Unicode.Scalar] = pairs(
-    "…. ▸> ▶> ›> →> ◂< ←< ‹< ↑^ ↓v ▾v ●* ○o •* ◆* ◇o ≠! ■# ·. ×x −- ⇄% ↺@ Ø! ▎| ▏| ▕| █# ▇# ▆# ▅= ▄= ▃- ▂- ▁. ░. ▒: ▓# "
-      + "┈. ┊: ┄. ┆: ╌. ╎: ♩b ⇧^ ±+ °o µu μu “\" ”\" ‘' ’' –- —- €E £L §S")
+    "…. ▸> ▶> ›> →> ◂< ←< ‹< ↑^ ↓v ▾v ●* ○o •* ◆* ◇o ◌. ≠! ■# ·. ×x −- ⇄% ↺@ Ø! ▎| ▏| ▕| █# ▇# ▆# ▅= ▄= ▃- ▂- ▁. ░. ▒: ▓# "
+      + "┈. ┊: ┄. ┆: ╌. ╎: ①1 ②2 ③3 ④4 ⑤5 ⑥6 ⑦7 ⑧8 ♩b ⇧^ ±+ °o µu μu “\" ”\" ‘' ’' –- —- €E £L §S")
 
   /// Letters of Latin, without their marks.
   private static let letters: [Unicode.Scalar: Unicode.Scalar] = pairs(

@@ -20,7 +20,6 @@ extension GraphLayout {
       }
     }
     items = best
-    for index in items.indices { restorePlaces(index) }
   }
 
   /// Initial order: nodes as before, or as given; each pass beside its source.
@@ -170,16 +169,5 @@ extension GraphLayout {
       }
     }
     return total
-  }
-
-  /// Sorts the placed nodes by their rows, within the slots that the sweeps gave them.
-  private mutating func restorePlaces(_ column: Int) {
-    func row(_ item: Item) -> Int? {
-      if case .node(let node) = item { nodes[node].place?.row } else { nil }
-    }
-    let slots = items[column].indices.filter { row(items[column][$0]) != nil }
-    let sorted = slots.map { items[column][$0] }.enumerated()
-      .sorted { (row($0.element) ?? 0, $0.offset) < (row($1.element) ?? 0, $1.offset) }
-    for (slot, entry) in zip(slots, sorted) { items[column][slot] = entry.element }
   }
 }

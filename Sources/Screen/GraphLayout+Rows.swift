@@ -1,5 +1,6 @@
 extension GraphLayout {
-  /// Assigns a top row to every item so that cables are straight where possible; the topmost row is 0.
+  /// Assigns a top row to every item so that cables are straight where possible; the topmost row of each band is 0. Boxes
+  /// with a place of the user leave their natural rows last, so that the others stay where they are.
   mutating func assignRows() {
     let links = links()
     rows = items.map { column in
@@ -17,8 +18,34 @@ extension GraphLayout {
         settle(column, links, left: isForward || pass >= 6, right: !isForward || pass >= 6)
       }
     }
-    let top = rows.joined().min() ?? 0
-    for index in rows.indices { rows[index] = rows[index].map { $0 - top } }
+    level()
+    guard nodes.contains(where: { $0.place != nil }) else { return }
+    for column in items.indices { putPlaced(column) }
+    level()
+  }
+
+  /// Moves each band so that its topmost row is 0.
+  private mutating func level() {
+    for band in bands.indices {
+      let columns = columns(ofBand: band)
+      let top = columns.compactMap { rows[$0].min() }.min() ?? 0
+      for column in columns { rows[column] = rows[column].map { $0 - top } }
+    }
+  }
+
+  /// Moves a column's placed boxes to their rows; the others make way where they must.
+  private mutating func putPlaced(_ column: Int) {
+    func place(_ item: Item) -> Int? {
+      if case .node(let node) = item { nodes[node].place.map { $0.row * options.gridRows } } else { nil }
+    }
+    guard items[column].contains(where: { place($0) != nil }) else { return }
+    let sorted = zip(items[column], rows[column]).map { item, row in (item: item, row: place(item) ?? row) }
+      .enumerated().sorted { ($0.element.row, $0.offset) < ($1.element.row, $1.offset) }.map(\.element)
+    items[column] = sorted.map(\.item)
+    rows[column] = sorted.map(\.row)
+    var weights = weights(items[column])
+    for (index, item) in items[column].enumerated() where place(item) != nil { weights[index] = 1e6 }
+    spread(column, weights)
   }
 
   /// Minimum distance between the tops of two adjacent items, in rows.
@@ -42,7 +69,6 @@ extension GraphLayout {
     for (rank, index) in order.enumerated() {
       // The last items of long columns have equal weights: smaller ones would vanish beside the first.
       weights[index] = 1 / Double(1 << (6 * min(rank, 8)))
-      if case .node(let node) = column[index], nodes[node].place != nil { weights[index] = 1e6 }
     }
     return weights
   }
@@ -77,27 +103,29 @@ extension GraphLayout {
     if left { wish(column - 1, fromLeft: true) }
     if right { wish(column, fromLeft: false) }
 
+    for (index, item) in items[column].enumerated() {
+      if let wish = wishes[item] { rows[column][index] = wish.row }
+    }
+    spread(column, weights(items[column]))
+  }
+
+  /// Moves a column's items as little as possible until none overlaps another.
+  private mutating func spread(_ column: Int, _ weights: [Double]) {
     struct Block {
       var first: Int
       var weight: Double
       var sum: Double
       var place: Double { sum / weight }
     }
-    let weights = weights(items[column])
     var offset = 0
     var offsets: [Int] = []
     var blocks: [Block] = []
     for (index, item) in items[column].enumerated() {
       if index > 0 { offset += separation(items[column][index - 1], item) }
       offsets.append(offset)
-      var wanted = rows[column][index]
-      if case .node(let node) = item, let place = nodes[node].place {
-        wanted = place.row * options.gridRows
-      } else if let wish = wishes[item] {
-        wanted = wish.row
-      }
       let weight = weights[index]
-      blocks.append(Block(first: index, weight: weight, sum: weight * Double(wanted - offset)))
+      blocks.append(
+        Block(first: index, weight: weight, sum: weight * Double(rows[column][index] - offset)))
       while blocks.count > 1, blocks[blocks.count - 2].place > blocks[blocks.count - 1].place {
         let last = blocks.removeLast()
         blocks[blocks.count - 1].weight += last.weight

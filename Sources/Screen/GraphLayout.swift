@@ -31,8 +31,22 @@ struct GraphLayout {
   var column: [Int] = []
   /// Items by column, from the top.
   var items: [[Item]] = []
-  /// Top row of each item, aligned with `items`.
+  /// Top row of each item, aligned with `items`; from 0 in each band.
   var rows: [[Int]] = []
+  /// First column of each band. A graph that is wider than its page goes on in a band below, as text does.
+  var bands: [Int] = [0]
+  /// Column that each node's place, or its cables, ask for; `column` leaves out most of the empty ones.
+  private(set) var asked: [Int] = []
+  /// The columns that each trunk runs through, one span for each band.
+  private(set) var spans: [[Span]] = []
+
+  /// Columns of a trunk in one band: it passes `first..<last`, and may end in each of them and in `last`.
+  struct Span {
+    var first: Int
+    var last: Int
+    /// The band of its source. In the others it comes in from the left edge.
+    var isOwn: Bool
+  }
 
   /// Cables that close a cycle.
   private var feedback: Set<Int> = []
@@ -97,10 +111,21 @@ struct GraphLayout {
         column[node] = max(column[node], nearest - 1)
       }
     }
-    let used = Set(column).sorted()
-    let compact = Dictionary(uniqueKeysWithValues: used.enumerated().map { ($0.element, $0.offset) })
+    asked = column
+    // Of empty columns, which only places of the user leave, as many are kept as a screen can show.
+    var compact: [Int: Int] = [:]
+    var place = -1
+    var before: Int?
+    for number in Set(column).sorted() {
+      place += before.map { min(number - $0, Self.mostEmpty + 1) } ?? 1
+      compact[number] = place
+      before = number
+    }
     column = column.map { compact[$0] ?? 0 }
   }
+
+  /// Largest number of empty columns beside each other.
+  private static let mostEmpty = 3
 
   /// Finds the cables to reverse: the back edges of a depth-first search from the nodes without inputs, in
   /// the order given.
@@ -137,28 +162,52 @@ struct GraphLayout {
     }
   }
 
-  /// True when the cable leads to its own or an earlier column.
-  func isBackward(_ cable: Int) -> Bool {
-    guard let end = ends[cable] else { return false }
-    return column[end.destination.node] <= column[end.source.node]
+  // MARK: Bands
+
+  /// The band of a column.
+  func band(of column: Int) -> Int { (bands.firstIndex { $0 > column } ?? bands.count) - 1 }
+
+  /// Columns of a band.
+  func columns(ofBand band: Int) -> Range<Int> {
+    bands[band]..<(band + 1 < bands.count ? bands[band + 1] : max(items.count, bands[band]))
   }
 
-  /// Gives every trunk a pass item in each column between its ends.
+  /// True when the cable leads to another band.
+  func isWrapped(_ cable: Int) -> Bool {
+    guard let end = ends[cable] else { return false }
+    return band(of: column[end.destination.node]) != band(of: column[end.source.node])
+  }
+
+  /// True when the cable leads to its own or an earlier column of its band.
+  func isBackward(_ cable: Int) -> Bool {
+    guard let end = ends[cable] else { return false }
+    return column[end.destination.node] <= column[end.source.node] && !isWrapped(cable)
+  }
+
+  /// Gives every trunk a pass item in each column that it runs through.
   mutating func insertPasses() {
     items = Array(repeating: [], count: (column.max() ?? -1) + 1)
     for node in nodes.indices { items[column[node]].append(.node(node)) }
-    for (index, trunk) in trunks.enumerated() {
-      let last = lastColumn(of: index)
-      let first = column[trunk.node] + 1
-      guard first < last else { continue }
-      for place in first..<last { items[place].append(.pass(index)) }
+    spans = trunks.indices.map { spans(of: $0) }
+    for index in trunks.indices {
+      for span in spans[index] where span.first < span.last {
+        for place in span.first..<span.last { items[place].append(.pass(index)) }
+      }
     }
   }
 
-  /// The last column that a trunk leads to in the forward direction.
-  func lastColumn(of trunk: Int) -> Int {
-    trunks[trunk].cables.compactMap { ends[$0].map { column[$0.destination.node] } }.max()
-      ?? column[trunks[trunk].node]
+  private func spans(of trunk: Int) -> [Span] {
+    let start = column[trunks[trunk].node]
+    let own = band(of: start)
+    var last: [Int: Int] = [own: start]
+    for cable in trunks[trunk].cables {
+      guard let end = ends[cable].map({ column[$0.destination.node] }) else { continue }
+      let band = band(of: end)
+      last[band] = max(last[band] ?? bands[band], end)
+    }
+    return last.sorted { $0.key < $1.key }.map { band, last in
+      Span(first: band == own ? start + 1 : bands[band], last: last, isOwn: band == own)
+    }
   }
 
   // MARK: Neighbours
@@ -171,22 +220,24 @@ struct GraphLayout {
     var rightRow: Int
   }
 
-  /// The lines between each column and the next.
+  /// The lines between each column and the next; none between two bands.
   func links() -> [[Link]] {
     var result = Array(repeating: [Link](), count: max(0, items.count - 1))
     for (index, trunk) in trunks.enumerated() {
-      let start = column[trunk.node]
-      let last = lastColumn(of: index)
-      guard start < last else { continue }
-      for gap in start..<last {
-        let left = gap == start ? Item.node(trunk.node) : .pass(index)
-        let leftRow = gap == start ? trunk.row : 0
-        if gap + 1 < last {
-          result[gap].append(Link(left: left, leftRow: leftRow, right: .pass(index), rightRow: 0))
-        }
-        for cable in trunk.cables {
-          guard let end = ends[cable]?.destination, column[end.node] == gap + 1 else { continue }
-          result[gap].append(Link(left: left, leftRow: leftRow, right: .node(end.node), rightRow: end.row))
+      for span in spans[index] {
+        let start = span.isOwn ? span.first - 1 : span.first
+        guard start < span.last else { continue }
+        for gap in start..<span.last {
+          let isSource = span.isOwn && gap == start
+          let left = isSource ? Item.node(trunk.node) : .pass(index)
+          let leftRow = isSource ? trunk.row : 0
+          if gap + 1 < span.last {
+            result[gap].append(Link(left: left, leftRow: leftRow, right: .pass(index), rightRow: 0))
+          }
+          for cable in trunk.cables {
+            guard let end = ends[cable]?.destination, column[end.node] == gap + 1 else { continue }
+            result[gap].append(Link(left: left, leftRow: leftRow, right: .node(end.node), rightRow: end.row))
+          }
         }
       }
     }

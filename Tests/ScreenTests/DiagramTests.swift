@@ -19,9 +19,10 @@ import Testing
   }
 
   private func picture(
-    _ nodes: [DiagramNode], _ graph: String, looks: (Int) -> CableLook = { _ in CableLook(Style(.cable)) }
+    _ nodes: [DiagramNode], _ graph: String, _ options: DiagramOptions = DiagramOptions(),
+    looks: (Int) -> CableLook = { _ in CableLook(Style(.cable)) }
   ) -> String {
-    let diagram = Diagram(nodes: nodes, cables: cables(graph))
+    let diagram = Diagram(nodes: nodes, cables: cables(graph), options: options)
     var canvas = Canvas(columns: diagram.size.columns, rows: diagram.size.rows)
     for node in nodes {
       guard let frame = diagram.frames[node.name] else { continue }
@@ -223,6 +224,95 @@ import Testing
     #expect(diagram.neighbor(of: "a", .left) == nil && diagram.neighbor(of: "b", .up) == nil)
   }
 
+  // MARK: Pages
+
+  @Test func aChainTooLongForThePageGoesOnBelow() {
+    var options = DiagramOptions()
+    options.page = Size(columns: 42, rows: 20)
+    let names = ["keys", "piano", "dist", "eq", "main", "out"]
+    let text = picture(
+      names.map { box($0) },
+      "keys -> piano\npiano -> dist\ndist -> eq\neq -> main\nmain -> out\ndist -> main",
+      options)
+    #expect(
+      text == """
+            ╭───────╮   ╭───────╮   ╭───────╮
+            │keys   │   │piano  │   │dist   │
+            │       ├───┤       ├───┤       ├──╮
+            ╰───────╯   ╰───────╯   ╰───────╯  │
+                                               │
+        ╭──────────────────────────────────────╯
+        │
+        │   ╭───────╮      ╭───────╮   ╭───────╮
+        │   │eq     │      │main   │   │out    │
+        ├───┤       ├──┬───┤       ├───┤       │
+        │   ╰───────╯  │   ╰───────╯   ╰───────╯
+        ╰──────────────╯
+
+        """)
+  }
+
+  @Test func unconnectedPartsStandInColumns() {
+    var options = DiagramOptions()
+    options.page = Size(columns: 42, rows: 10)
+    let nodes = ["a", "b", "c", "d", "e", "f"].map { box($0, 4, [2], [2]) }
+    let text = picture(nodes, "a -> b\nc -> d", options)
+    #expect(
+      text == """
+        ╭───────╮   ╭───────╮    ╭───────╮
+        │a      │   │b      │    │e      │
+        │       ├───┤       │    │       │
+        ╰───────╯   ╰───────╯    ╰───────╯
+
+        ╭───────╮   ╭───────╮    ╭───────╮
+        │c      │   │d      │    │f      │
+        │       ├───┤       │    │       │
+        ╰───────╯   ╰───────╯    ╰───────╯
+
+        """)
+    options.page?.columns = 60
+    // One more leaves the others where they are.
+    let more = Diagram(nodes: nodes + [box("g")], cables: cables("a -> b\nc -> d"), options: options)
+    let fewer = Diagram(nodes: nodes, cables: cables("a -> b\nc -> d"), options: options)
+    for (name, frame) in fewer.frames { #expect(more.frames[name] == frame) }
+  }
+
+  @Test func arrowsLeadOnInTheNextBandAndToTheNextPart() {
+    var options = DiagramOptions()
+    options.page = Size(columns: 42, rows: 10)
+    let chain = Diagram(
+      nodes: ["a", "b", "c", "d", "e"].map { box($0) }, cables: cables("a -> b\nb -> c\nc -> d\nd -> e"),
+      options: options)
+    let last = chain.columns.joined().last { chain.frames[$0]?.row == 0 } ?? ""
+    let next = chain.neighbor(of: last, .right) ?? ""
+    #expect(chain.frames[next].map { $0.row > 0 } == true)
+    #expect(chain.neighbor(of: next, .left) == last)
+    #expect(chain.neighbor(of: "a", .down).flatMap { chain.frames[$0] }.map { $0.row > 0 } == true)
+    let parts = Diagram(nodes: ["a", "b", "c", "d"].map { box($0) }, cables: [], options: options)
+    #expect(parts.neighbor(of: "a", .down) == "b" && parts.neighbor(of: "b", .up) == "a")
+    #expect(parts.neighbor(of: "a", .right) == "c" && parts.neighbor(of: "c", .left) == "a")
+  }
+
+  @Test func aPlacedBoxMovesAndTheOthersStay() throws {
+    let names = ["a", "b", "c", "d"]
+    let lines = cables("a -> b\nb -> c\nc -> d")
+    let before = Diagram(nodes: names.map { box($0) }, cables: lines)
+    var nodes = names.map { box($0) }
+    #expect(before.places["c"] == Point(2, 0))
+    nodes[2].place = Point(2, 2)
+    let lower = Diagram(nodes: nodes, cables: lines)
+    let frame = try #require(before.frames["c"])
+    #expect(
+      lower.frames["c"]
+        == frame.offset(by: Point(lower.frames["c"]?.column ?? 0, 10) - Point(frame.column, 0)))
+    for name in ["a", "b", "d"] { #expect(lower.frames[name]?.row == before.frames[name]?.row) }
+    #expect(lower.places["c"] == Point(2, 2))
+    nodes[2].place = Point(4, 0)
+    let further = Diagram(nodes: nodes, cables: lines)
+    #expect(try #require(further.frames["c"]).column > frame.column + 10)
+    #expect(further.frames["b"] == before.frames["b"] && further.columns == before.columns)
+  }
+
   // MARK: Properties
 
   private func random(
@@ -325,6 +415,38 @@ import Testing
       let diagram = Diagram(nodes: nodes, cables: cables)
       check(diagram, nodes, cables, "seed \(seed)")
       #expect(diagram == Diagram(nodes: nodes, cables: cables), "seed \(seed): the same twice")
+    }
+  }
+
+  @Test func randomGraphsOnPagesOfEverySizeKeepEveryPromise() {
+    for seed in UInt64(1)...150 {
+      var generator = SeededGenerator(seed: seed)
+      let count = Int.random(in: 1...40, using: &generator)
+      let (nodes, cables) = random(
+        count, edges: .random(in: 0...2 * count, using: &generator),
+        feedback: .random(in: 0...4, using: &generator), span: .random(in: 1...12, using: &generator),
+        &generator)
+      var options = DiagramOptions()
+      options.page = Size(
+        columns: .random(in: 10...120, using: &generator), rows: .random(in: 5...40, using: &generator))
+      options.rowGap = .random(in: 0...1, using: &generator)
+      options.margin = .random(in: 2...5, using: &generator)
+      let diagram = Diagram(nodes: nodes, cables: cables, options: options)
+      check(diagram, nodes, cables, "seed \(seed)")
+      #expect(diagram.columns.joined().sorted() == nodes.map(\.name).sorted(), "seed \(seed)")
+      #expect(diagram.islands.joined().elementsEqual(diagram.columns.indices), "seed \(seed)")
+    }
+  }
+
+  @Test func aChainOfAnyLengthKeepsToItsPage() {
+    for columns in 40...130 {
+      var options = DiagramOptions()
+      options.page = Size(columns: columns, rows: 10)
+      let count = 5 + columns % 23
+      let nodes = (0..<count).map { box("n\($0)", 3 + $0 % 3, [1], [1]) }
+      let lines = (1..<count).map { DiagramCable("n\($0 - 1)", to: "n\($0)") }
+      let diagram = Diagram(nodes: nodes, cables: lines, options: options)
+      #expect(diagram.size.columns <= columns, "\(count) nodes in \(columns) columns")
     }
   }
 
