@@ -106,9 +106,9 @@ import Testing
   }
 
   private static let expected = """
-     untitled •    none 48 kHz/256   load  0 %   peak  0 %   xruns 0   voices  0/64
+     untitled •     1 ◂  1 ①   none 48 kHz/256   load  0 %   xruns 0   voices  0/64
     ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────
-     ╭ in ──────╮  ╭ piano ────╮  ┏ dist ━━━━━━━┓  ╭ main ──────╮  ╭ out ───────╮
+     ╭ in ──────╮  ╭ piano ────╮  ┏ dist ━━━ ◂① ┓  ╭ main ──────╮  ╭ out ───────╮
      │ midi     │  │ sampler   │  ┃ distortion  ┃  │ matrix 4×2 │  │ output     │
      │ port any ├──┤         · ├──┨ drive◂18 dB ┠⇄─┤ 0        · ├──┤ L        · │
      ╰──────────╯  ╰──────── 0 ╯  ┗━━━━━━━━━━━━━┛  │ +3 more    │  │ R        · │

@@ -21,7 +21,7 @@ import Testing
     expectScreen(
       scene, state, 110, 18,
       """
-       reconnect.patch                      jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
+       reconnect.patch    mute main  solo main  jack 48 kHz/64  1.3 ms  load  7 %  peak 11 %  xruns 0  voices  6/64
       ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ─────────────────────────────────────────────────
        main   matrix 4 × 2
                                                out 0     out 1
@@ -71,7 +71,7 @@ import Testing
     expectScreen(
       scene, state, 80, 16,
       """
-       reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
+       reconnect.patch     mute main   solo main   jack 48 kHz/64  1.3 ms   load  7 %
       ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
        main   matrix 4 × 2
                                      0   1
@@ -95,7 +95,7 @@ import Testing
     expectScreen(
       scene, state, 80, 16,
       """
-       reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
+       reconnect.patch     mute main   solo main   jack 48 kHz/64  1.3 ms   load  7 %
       ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
        main   matrix 4 × 2
 
@@ -119,7 +119,7 @@ import Testing
     expectScreen(
       scene, state, 80, 16,
       """
-       reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
+       reconnect.patch     mute main   solo main   jack 48 kHz/64  1.3 ms   load  7 %
       ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
        main   matrix 4 × 2
 

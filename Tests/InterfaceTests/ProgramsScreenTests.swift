@@ -100,7 +100,7 @@ import Testing
          as│ playback_* capture_* │fa
            ╰ found ───────────────╯
         """)
-    stage.press("a a a a")
+    stage.press("a a a s")
     #expect(
       stage.message
         == "node Web-Player client client=\"Web Player\" ; node system client ; connect Web-Player.output_* -> system.playback_*"
@@ -180,7 +180,8 @@ import Testing
       return "\(stage.app.scene.patch[port.node]?.name ?? "").\(port.port)"
     }
     #expect(fitting == ["system.playback_*"])
-    stage.press("a a")
+    let fittingLetters = (stage.app.desk.state.overlay as? PortHints)?.targets[0].letters ?? ""
+    stage.type(fittingLetters)
     #expect(stage.lastEdit == "node system client ; connect main -> system.playback_*")
     stage.press("escape")
     // From a program's box onto a node's.

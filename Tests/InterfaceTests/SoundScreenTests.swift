@@ -190,31 +190,31 @@ import Testing
       """
        reconnect.patch                                jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
       ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────────────────────────────────────────────
-      ╭ keys ────╮  ╭ piano ────────╮    ┏ dist ━━━━━━━━━┓    ╭ main ─────────│ dist ▸ distortion
-      │ keyboard │  │ sampler       │    ┃ distortion ▇▇ ┃    │ matrix 4×2 ▆▆ │ Drives sound through a curve, oversampled.
-      │ C4 E4 G4 ├──┤ ▇▇▇▇▇▇▇▇▁  -6 ├─┬──┨ drive   18 dB ┠─┬──┤ 0 ▇▇▇▇▇▇▃  -4 │
-      ╰──────────╯  ╰ upright.sfz 6 ╯ ┊  ┗━━━━━━━━━━━━━━━┛ ┊  │ +3 more       │ ▸ drive•      ▕█████░░░▏   18.0 dB
-                                      ┊4ms              4ms┊  ╰───────────────│   shape       [tanh] fold  hard
-                                      ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮ ┊                  │   tone        ▕████░░░░▏         0
-                                      ┊  ┊ equalizer     ┊ ┊                  │   mix         ▕████████▏     100 %
-                                      ╰┈┈┤ -11.4 dB      ├┈╯                  │   oversample  ▕███░░░░░▏         2
-                                         ╰ fading 4ms ┈┈┈╯                    │
-                                                                              │ How far into the curve. From -inf dB to 60.0
-                                                                              │ dB; 12.0 dB unless it is set.
-                                                                              │
-                                                                              │ in       2 ch   ← piano -3.0 dB
-                                                                             ›│ out      2 ch   → main
-                                                                              │
-                                                                              │ out      ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▄    -4 dB
-                                                                              │
-                                                                              │    ⣄         ⣤         ⢠⡀        ⣠⡄        ⢠⡀
-                                                                              │   ⢸⢹⣀⡀       ⡟⡆⡀      ⢸⡏⢧⣀       ⡏⢹⢀       ⡞⢧
-                                                                              │   ⢸ ⠉⢳⡀     ⢸⠁⠉⠹⣄     ⢸⡇⠈⠙⣆     ⢰⠃⠈⠉⢧⡀     ⡇⠈
-                                                                              │ ⠄ ⡏ ⠄ ⠍⢧⡄ ⠄ ⢼ ⠄ ⠌⢳⣄ ⠄ ⡼⠇⠄ ⠌⠹⣄ ⠄ ⢼ ⠄ ⠄⠙⣆⡀⠄ ⢄⡇⠄
-                                                                              │ ⣀ ⡇     ⠙⣆⣀ ⡼     ⠈⢧⣀ ⡇     ⠈⢳⣀⡀⣸      ⠹⣄⡀⢸
-                                                                              │ ⠛⣦⠇      ⠈⢸⣀⡇      ⠈⠙⣆⡇       ⠁⢧⡇       ⠉⢹⣸
-                                                                              │  ⠙         ⠛⠁        ⠙         ⠘⠃        ⠈⠃
-                                                                              │
+           ╭ keys ─────────╮   ╭ piano ────────╮                              │ dist ▸ distortion
+           │ keyboard      │   │ sampler       │                              │ Drives sound through a curve, oversampled.
+           │ C4 E4 G4      ├───┤ ▇▇▇▇▇▇▇▇▁  -6 ├──╮                           │
+           ╰───────────────╯   ╰ upright.sfz 6 ╯  │4ms                        │ ▸ drive•      ▕█████░░░▏   18.0 dB
+                                                  │                           │   shape       [tanh] fold  hard
+       ╭──────────────────────────────────────────╯                           │   tone        ▕████░░░░▏         0
+       │                                                                      │   mix         ▕████████▏     100 %
+       │   ┏ dist ━━━━━━━━━━━┓      ╭ main ───────────╮                       │   oversample  ▕███░░░░░▏         2
+       │   ┃ distortion   ▇▇ ┃      │ matrix 4 × 2 ▆▆ │                       │
+       ├───┨ drive   18.0 dB ┠──┬───┤ 0 ▇▇▇▇▇▇▇▇▂  -4 ├──╮                    │ How far into the curve. From -inf dB to 60.0
+       ┊   ┃ shape      tanh ┃  ┊   │ 1 ▇▇▇▇▇▇▇▆   -8 │  │                    │ dB; 12.0 dB unless it is set.
+       ┊   ┗━━━━━━━━━━━━━━━━━┛  ┊   │ 2             · │  │                    │
+       ┊                        ┊4ms│ 3             · │  │                    │ in       2 ch   ← piano -3.0 dB
+       ┊   ╭ eq ┈┈┈┈┈┈┈┈┈┈┈┈┈╮  ┊   ╰─────────────────╯  │                    │ out      2 ch   → main
+       ┊   ┊ equalizer       ┊  ┊                        │                    │
+       ╰┈┈┈┤ now -11.4 dB    ├┈┈╯                        │                    │ out      ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▄    -4 dB
+           ╰ fading out 4 ms ╯                           │                    │
+                                                         │                    │    ⣄         ⣤         ⢠⡀        ⣠⡄        ⢠⡀
+       ╭─────────────────────────────────────────────────╯                    │   ⢸⢹⣀⡀       ⡟⡆⡀      ⢸⡏⢧⣀       ⡏⢹⢀       ⡞⢧
+       │                                                                      │   ⢸ ⠉⢳⡀     ⢸⠁⠉⠹⣄     ⢸⡇⠈⠙⣆     ⢰⠃⠈⠉⢧⡀     ⡇⠈
+       │   ╭ out ──────────╮                                                  │ ⠄ ⡏ ⠄ ⠍⢧⡄ ⠄ ⢼ ⠄ ⠌⢳⣄ ⠄ ⡼⠇⠄ ⠌⠹⣄ ⠄ ⢼ ⠄ ⠄⠙⣆⡀⠄ ⢄⡇⠄
+       │   │ output        │                                                  │ ⣀ ⡇     ⠙⣆⣀ ⡼     ⠈⢧⣀ ⡇     ⠈⢳⣀⡀⣸      ⠹⣄⡀⢸
+       ╰───┤ L ▇▇▇▇▇▇   -9 │                                                  │ ⠛⣦⠇      ⠈⢸⣀⡇      ⠈⠙⣆⡇       ⠁⢧⡇       ⠉⢹⣸
+           │ R ▇▇▇▇▇▅  -11 │                                                  │  ⠙         ⠛⠁        ⠙         ⠘⠃        ⠈⠃
+           ╰───────────────╯                                                  │
                                                                               │
                                                                               │
       ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -84,11 +84,11 @@ import Testing
       """
        reconnect.patch •
       ─[graph]────────────────────────────────
-      ╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓
-      ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─
-      ‹  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛›
-                          ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈╮
-                          ╰┈┈┤ equalizer    ├↓
+           ╰──────────╯  ╰ upright.s… 6 ╯ │4m↑
+       ╭──────────────────────────────────╯
+       │   ┏ dist ━━━━━━━━┓
+       ├───┨ distortion ▇ ┠─╮
+       ┊   ┗━━━━━━━━━━━━━━┛ │                ↓
       ────────────────────────────────────────
        dist ▸ distortion   drive 18.0 dB
        PATCH   ? help   : prompt   c connect
@@ -101,9 +101,9 @@ import Testing
       scene, state, 20, 5,
       """
        reconnect.patch •
-         ┏ dist ━━━━━━━━┓
-      ‹──┨ distortion ▇ ┠›
-      ┊  ┗━━━━━━━━━━━━━━┛↓
+         ┏ dist ━━━━━━━━┓↑
+      ───┨ distortion ▇ ┠─
+         ┗━━━━━━━━━━━━━━┛↓
        PATCH  dist ▸ dis…
       """)
   }
@@ -201,10 +201,10 @@ import Testing
       """
        reconnect.patch •
       ─[graph]────────────────────────────────
-      ╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓
-      ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─
-      ‹  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛›
-                          ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈╮↓
+       ╭──────────────────────────────────╯  ↑
+       │   ┏ dist ━━━━━━━━┓
+       ├───┨ distortion ▇ ┠─╮
+       ┊   ┗━━━━━━━━━━━━━━┛ │                ↓
        keys C4 E4 G4   release: press again
       ────────────────────────────────────────
        dist ▸ distortion   drive 18.0 dB
@@ -222,15 +222,15 @@ import Testing
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
       ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ─────────────────────────────────────────────────
-         ╭ keys ────╮     ╭ piano ────────╮          ┏ dist ━━━━━━━━━┓          ╭ main ─────────╮     ╭ out ───────╮
-         │ keyboard │     │ sampler       │          ┃ distortion ▇▇ ┃          │ matrix 4×2 ▆▆ │     │ output     │
-       AA│ C4 E4 G4 ├AS─AD┤ ▇▇▇▇▇▇▇▇▁  -6 ├AF──┬───AG┨ drive   18 dB ┠AH──┬───AJ┤ 0 ▇▇▇▇▇▇▃  -4 ├AK─AL┤ L ▇▇▇▃  -9 │
-         ╰──────────╯     ╰ upright.sfz 6 ╯    ┊     ┗━━━━━━━━━━━━━━━┛    ┊     │ +3 more       │     │ R ▇▇▇▂ -11 │
-                                               ┊                          ┊     ╰───────────────╯     ╰────────────╯
-                                               ┊     ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮    ┊
-                                               ┊     ┊ equalizer     ┊    ┊
-                                               ╰┈┈┈AQ┤ -11.4 dB      ├┈┈┈┈╯
-                                                     ╰ fading 4ms ┈┈┈╯
+         ╭ keys ────╮     ╭ piano ──────╮          ┏ dist ━━━━━━━┓          ╭ main ──────╮     ╭ out ───────╮
+         │ keyboard │     │ sampler     │          ┃ distortion  ┃          │ matrix 4×2 │     │ output     │
+       AA│ C4 E4 G4 ├AS─AD┤ ▇▇▇▇▇▇▂  -6 ├AF──┬───AG┨ drive 18 dB ┠AH──┬───AJ┤ 0 ▇▇▇▅  -4 ├AK─AL┤ L ▇▇▇▃  -9 │
+         ╰──────────╯     ╰ upright.… 6 ╯    ┊     ┗━━━━━━━━━━━━━┛    ┊     │ +3 more    │     │ R ▇▇▇▂ -11 │
+                                             ┊                        ┊     ╰────────────╯     ╰────────────╯
+                                             ┊     ╭ eq ┈┈┈┈┈┈┈┈┈╮    ┊
+                                             ┊     ┊ equalizer   ┊    ┊
+                                             ╰┈┈┈AQ┤ -11.4 dB    ├┈┈┈┈╯
+                                                   ╰ fading 4ms ┈╯
       ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
        connect from  type two letters
        PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert   x remove   u undo   p play
@@ -248,9 +248,9 @@ import Testing
       scene, state, 80, 6,
       """
        ! JACK server gone: playing on through the clock driver; trying again in 2 s
-      ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓    ╭ main ────────╮  ╭ out ──
-      │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─┬──┤ matrix 4×2 ▆ ├──┤ outpu›
-      ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ ┊  ╰──────────────╯  ╰──────↓
+          ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓    ╭ main ────────╮
+          │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─┬──┤ matrix 4×2 ▆ ├─╮
+          ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ ┊  ╰──────────────╯ │   ↓
        dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0   mix 100 %
        PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert
       """)

@@ -135,13 +135,13 @@ import Testing
       """
        reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
       ─[graph]────────────────────────────────────────────────────
-      ╭ keys ────╮  ╭ piano ────────╮    ┏ dist ━━━━━━━━━┓    ╭ ma
-      │ keyboard │  │ sampler       │    ┃ distortion ▇▇ ┃    │ ma
-      │ C4 E4 G4 ├──┤ ▇▇▇▇▇▇▇▇▁  -6 ├─┬──┨ drive   18 dB ┠─┬──┤ 0
-      ╰──────────╯  ╰ upright.sfz 6 ╯ ┊  ┗━━━━━━━━━━━━━━━┛ ┊  │ +›
-                                      ┊4ms              4ms┊  ╰───
-                                      ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮ ┊
-        ▸equalizer                    ┊  ┊ equalizer     ┊ ┊     ↓
+           ╭ keys ────╮  ╭ piano ────────╮    ┏ dist ━━━━━━━━━┓
+           │ keyboard │  │ sampler       │    ┃ distortion ▇▇ ┃
+           │ C4 E4 G4 ├──┤ ▇▇▇▇▇▇▇▇▁  -6 ├─┬──┨ drive   18 dB ┠─╮
+           ╰──────────╯  ╰ upright.sfz 6 ╯ ┊  ┗━━━━━━━━━━━━━━━┛ │
+                                           ┊4ms                 │
+                                           ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮ │
+        ▸equalizer                         ┊  ┊ equalizer     ┊ │↓
       ── envelope   ──────────────────────────────────────────────
       : replace dist equ
                      ^ no kind `equ`
@@ -158,10 +158,10 @@ import Testing
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
       ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────
-      ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓    ╭ main ────────╮  ╭ out ──
-      │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─┬──┤ matrix 4×2 ▆ ├──┤ output
-      ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ ┊  ╰──────────────╯  ╰──────›
-                                     ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈╮ ┊                           ↓
+          ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓    ╭ main ────────╮
+          │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─┬──┤ matrix 4×2 ▆ ├─╮
+          ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ ┊  ╰──────────────╯ │
+                                         ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈╮ ┊                   │   ↓
       ─ dist ▸ distortion ────────────────────────────────────────────────────────────
        ▸ drive•      ▕█████░░░▏   18.0 dB
          shape       [tanh] fold  hard
@@ -183,13 +183,13 @@ import Testing
       """
        reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
       ─[graph]────────────────────────────────────────────────────
-      ╭ keys ╭─ replace dist by ──────────────────────────╮   ╭ ma
-      │ keybo│ /l                                         │   │ ma
-      │ C4 E4│   filter     A resonant two-pole filter.   │┬──┤ 0
-      ╰──────│ ▸ equalizer  Up to eight parametric bands. │┊  │ +›
-             │   delay      Echoes.                       │┊  ╰───
-             │                                            │┊
-             ╰────────────────────────────────────────────╯┊     ↓
+           ╭ ╭─ replace dist by ──────────────────────────╮━━━┓
+           │ │ /l                                         │▇▇ ┃
+           │ │   filter     A resonant two-pole filter.   │dB ┠─╮
+           ╰─│ ▸ equalizer  Up to eight parametric bands. │━━━┛ │
+             │   delay      Echoes.                       │     │
+             │                                            │┈┈┈╮ │
+             ╰────────────────────────────────────────────╯   ┊ │↓
       ────────────────────────────────────────────────────────────
        dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0
        PATCH   ? help   : prompt   c connect   d disconnect
@@ -207,11 +207,11 @@ import Testing
       """
        reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
       ─[graph]────────────────────────────────────────────────────
-      ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓    ╭ main
-      │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─┬──┤ matr
-      ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ ┊  ╰────›
-                                     ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈╮ ┊
-                                     ╰┈┈┤ equalizer    ├┈╯       ↓
+           ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓
+           │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─╮
+           ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ │
+                                          ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈╮ │
+                                          ╰┈┈┤ equalizer    ├┈┼╮ ↓
       ────────────────────────────────────────────────────────────
        save reconnect.patch before leaving?   y yes   n no
        PATCH   ? help   : prompt   c connect   d disconnect

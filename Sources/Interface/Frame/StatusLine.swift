@@ -63,6 +63,7 @@ enum StatusLine {
       let others = status.muted.count > 1 ? " +\(status.muted.count - 1)" : ""
       insert([Span("muted ", .statusBar), Span(muted + others, .trouble)], weight: 0)
     }
+    for (group, weight) in marks(PatchMarks.of(scene)) { insert(group, weight: weight) }
     if isLocked { insert([Span("LOCKED", .warning)], weight: 0) }
     var shown = Set(groups.indices)
     for index in weights.reversed() where index < groups.count {
@@ -74,6 +75,30 @@ enum StatusLine {
       gap: total(groups, shown, gap: 3) <= room ? 3 : 2)
     canvas.put(name, at: Point(1, row), columns: width - 2, on: .statusBar)
     canvas.put(spans, endingAt: width - 1, row: row, on: .statusBar)
+  }
+
+  /// `mute main  solo main`, and numbers of maps and controls: `2 ◂  3 ①`. Mutes and solos come first, and stay longest.
+  private static func marks(_ marks: PatchMarks) -> [(group: [Span], weight: Int)] {
+    var groups: [(group: [Span], weight: Int)] = []
+    func more(_ names: [String]) -> String { names[0] + (names.count > 1 ? " +\(names.count - 1)" : "") }
+    var figures: [Span] = []
+    if marks.maps > 0 {
+      figures += [Span("\(marks.maps)", .statusValue), Span(" \(PatchMarks.map)", .statusBar)]
+    }
+    if marks.controls > 0 {
+      figures += [
+        Span((figures.isEmpty ? "" : "  ") + "\(marks.controls)", .statusValue),
+        Span(" \(PatchMarks.control(1))", .statusBar),
+      ]
+    }
+    if !figures.isEmpty { groups.append((figures, 4)) }
+    if !marks.soloed.isEmpty {
+      groups.append(([Span("solo ", .statusBar), Span(more(marks.soloed), .warning)], 1))
+    }
+    if !marks.muted.isEmpty {
+      groups.append(([Span("mute ", .statusBar), Span(more(marks.muted), .warning)], 1))
+    }
+    return groups
   }
 
   /// `▶ 5.3  120  3/4  leads`

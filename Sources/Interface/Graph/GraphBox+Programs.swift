@@ -17,7 +17,7 @@ extension GraphBox {
     let left = Self.names(program, used, isInput: true)
     let right = Self.names(program, usedOutputs, isInput: false)
     lines = []
-    guard detail != .small else {
+    guard detail != .small, detail != .dot else {
       inputs = left.map { Port(name: $0, row: 1) }
       outputs = right.map { Port(name: $0, row: 1) }
       return

@@ -13,24 +13,36 @@ enum GraphDrawing {
       drawEmpty(on: &canvas)
       return
     }
+    if state.graph.showsOverview {
+      GraphOverview(picture, state, bounds.size).draw(scene, state, on: &canvas)
+      return
+    }
     let scrolled = offset(picture, state, bounds.size)
+    let marks = PatchMarks.of(scene).cables
+    let focus = state.focus.map(picture.shown)
     canvas.draw(in: bounds, scrolled: scrolled) { canvas in
       for (box, frame) in zip(picture.boxes, picture.frames) where frame.intersects(canvas.visible) {
-        draw(box, frame, scene, isFocused: box.id == state.focus, on: &canvas)
-        if scene.changedByOthers.contains(box.id) {
+        if box.detail == .dot {
+          drawDot(box, frame, scene, state, isFocused: box.id == focus, on: &canvas)
+          continue
+        }
+        draw(box, frame, scene, isFocused: box.id == focus, on: &canvas)
+        if ([box.id] + box.others).contains(where: scene.changedByOthers.contains) {
           canvas.set("≠", at: Point(frame.right - 1, frame.row), Style(.changed))
         }
-        if state.marked.contains(box.id) { canvas.set("◆", at: frame.origin, Style(.accent)) }
+        if ([box.id] + box.others).contains(where: state.marked.contains) {
+          canvas.set("◆", at: frame.origin, Style(.accent))
+        }
       }
       canvas.drawCables(of: picture.diagram) { look(picture.wires[$0], scene) }
       let seen = canvas.visible
       let visible = picture.wires.indices.filter { picture.diagram.routes[$0].crosses(seen) }
       drawMarks(picture, visible, scene, on: &canvas)
-      if !picture.isHinting { drawLabels(picture, visible, scene, on: &canvas) }
+      if !picture.isHinting { drawLabels(picture, visible, scene, marks, on: &canvas) }
       if let hints = state.overlay as? PortHints {
         drawHints(hints.targets, hints.typed, picture, on: &canvas)
       }
-      if let focus = state.focus, let frame = picture.frame(of: focus) {
+      if let focus, let frame = picture.frame(of: focus) {
         canvas.placeCursor(at: Point(frame.column + 2, frame.row))
       }
     }
@@ -42,7 +54,7 @@ enum GraphDrawing {
   static func offset(_ picture: GraphPicture, _ state: ViewState, _ view: Size) -> Point {
     let size = picture.diagram.size
     let wanted = state.scroll[.graph] ?? (row: 0, column: 0)
-    let focus = state.focus.flatMap(picture.frame)
+    let focus = state.graph.isScrolledFreely ? nil : state.focus.flatMap(picture.frame)
     // Hints stand beside the boxes.
     let margin = state.overlay is PortHints ? 3 : 1
     return Point(
@@ -88,11 +100,17 @@ enum GraphDrawing {
       frame, stroke: isFocused ? .heavy : box.isLeaving || box.isGhost ? .dotted : .light,
       rounded: !isFocused, style)
     let inner = frame.columns - 4
+    let marks = box.marks
     let text = box.isLeaving || box.isGhost ? ThemeKey.dim : .text
     edge(
       [Span(box.name, isFocused ? .accent : box.isLeaving || box.isGhost || box.isFound ? .dim : .title)],
       at: frame.column + 1, frame.row,
-      columns: inner, on: &canvas)
+      columns: inner - (marks.isEmpty ? 0 : marks.count + 1), on: &canvas)
+    if !marks.isEmpty {
+      edge(
+        [Span(marks, .value)], at: frame.right - 3 - marks.count, frame.row, columns: marks.count, on: &canvas
+      )
+    }
     let kindKey: ThemeKey = box.isTroubled ? .trouble : box.isLeaving ? .dim : .kind
     let meters = peaks.prefix(box.meterCount).map(Meter.cell)
     let left = Point(frame.column + 2, frame.row + 1)
@@ -125,6 +143,32 @@ enum GraphDrawing {
         [Span(box.count, box.count == "0" ? .dim : .sounding)],
         at: frame.right - 3 - box.count.count, bottom, columns: box.count.count, on: &canvas)
     }
+  }
+
+  /// A mark and a name: `▸` the focus, `◆` marked, `×` trouble, `≠` changed by others, `◌` leaving, `●` sounding, `○` silent.
+  private static func drawDot(
+    _ box: GraphBox, _ frame: Rect, _ scene: Scene, _ state: ViewState, isFocused: Bool,
+    on canvas: inout Canvas
+  ) {
+    let isSounding = box.peaks(scene).contains { Meter.decibels($0) > Meter.floor }
+    let look: (glyph: Glyph, key: ThemeKey) =
+      isFocused
+      ? ("▸", .accent)
+      : ([box.id] + box.others).contains(where: state.marked.contains)
+        ? ("◆", .accent)
+        : box.isTroubled
+          ? ("×", .trouble)
+          : ([box.id] + box.others).contains(where: scene.changedByOthers.contains)
+            ? ("≠", .changed)
+            : box.isLeaving || box.isGhost
+              ? ("◌", .frameLeaving) : isSounding ? ("●", .sounding) : ("○", .frame)
+    canvas.set(look.glyph, at: Point(frame.column + 1, frame.row), Style(look.key))
+    let room = frame.columns - 3 - (box.marks.isEmpty ? 0 : box.marks.count + 1)
+    let place = Point(frame.column + 2, frame.row)
+    canvas.put(
+      [Span(box.name, isFocused ? .accent : box.isLeaving || box.isGhost ? .dim : .title)], at: place,
+      columns: room)
+    canvas.put([Span(box.marks, .value)], endingAt: frame.right - 1, row: frame.row)
   }
 
   /// Text on an edge, with a blank at each side.
@@ -216,97 +260,6 @@ enum GraphDrawing {
         !sharesEnd
         ? route.endMark : !sharesStart ? route.points[0] + Point(1, 0) : route.middleMark + Point(1, 0)
       canvas.set("⇄", at: place, Style(.value))
-    }
-  }
-
-  /// Labels with fade or level, where there is room.
-  private static func drawLabels(
-    _ picture: GraphPicture, _ visible: [Int], _ scene: Scene, on canvas: inout Canvas
-  ) {
-    for index in visible {
-      let route = picture.diagram.routes[index]
-      guard let label = label(picture.wires[index], scene), let place = place(label, route, canvas) else {
-        continue
-      }
-      canvas.put(label, at: place, Style(.dim))
-    }
-  }
-
-  private static func label(_ wire: GraphPicture.Wire, _ scene: Scene) -> String? {
-    switch wire.outside {
-    case .ended?: return "ended"
-    case .partly(let made, let of)?: return "\(made)/\(of)"
-    default: break
-    }
-    switch wire.report(scene)?.state {
-    case .fadingOut(let left)?, .fadingIn(let left)?:
-      return Printout.milliseconds(left).filter { $0 != " " }
-    default: break
-    }
-    guard !wire.isEvents, let settings = wire.cable?.settings else { return nil }
-    let gain = settings.gain == 0 ? nil : settings.gain.isFinite ? Printout.fixed(settings.gain, 1) : "-inf"
-    let words = [settings.depth?.line, gain].compactMap(\.self)
-    return words.isEmpty ? nil : words.joined(separator: " ")
-  }
-
-  /// On the cable's last horizontal section, with some line visible on both sides; otherwise beside a
-  /// vertical section.
-  private static func place(_ label: String, _ route: Diagram.Route, _ canvas: Canvas) -> Point? {
-    let points = route.points
-    guard points.count > 1 else { return nil }
-    let columns = label.count
-    func isLine(_ glyph: Glyph) -> Bool { glyph == "─" || glyph == "┈" }
-    let (a, b) = (points[points.count - 2], points[points.count - 1])
-    if a.row == b.row {
-      // From the right, since others may join or leave further left.
-      var end = b.column
-      while end > a.column {
-        var start = end
-        while start > a.column, isLine(canvas[Point(start - 1, a.row)].glyph) { start -= 1 }
-        if end - start >= columns + 2 { return Point(start + (end - start - columns) / 2, a.row) }
-        end = start - 1
-      }
-    }
-    for (a, b) in zip(points, points.dropFirst()) where a.column == b.column {
-      let middle = (a.row + b.row) / 2
-      guard abs(a.row - b.row) > 1 else { continue }
-      for start in [a.column + 1, a.column - columns] {
-        let isFree = (-1...columns).allSatisfy { step in
-          let there = canvas[Point(start + step, middle)].glyph
-          return there == " " || !(0..<columns).contains(step)
-        }
-        if isFree { return Point(start, middle) }
-      }
-    }
-    return nil
-  }
-
-  // MARK: Hints
-
-  /// Two letters beside each port, or on each cable.
-  private static func drawHints(
-    _ hints: [PortHint], _ typed: String, _ picture: GraphPicture, on canvas: inout Canvas
-  ) {
-    for hint in hints where hint.letters.lowercased().hasPrefix(typed.lowercased()) {
-      let letters = [
-        Span(String(hint.letters.prefix(typed.count)), .dim, on: .portHint),
-        Span(String(hint.letters.dropFirst(typed.count)), .portHint),
-      ]
-      var place: Point?
-      switch hint.target {
-      case .output(let port): place = picture.place(ofOutput: port).map { $0 + Point(1, 0) }
-      case .input(let port): place = picture.place(ofInput: port).map { $0 + Point(-hint.letters.count, 0) }
-      case .cable(let ends):
-        guard let index = picture.wires.firstIndex(where: { $0.ends == ends }) else { continue }
-        let route = picture.diagram.routes[index]
-        guard let last = route.points.last else { continue }
-        place = last + Point(-hint.letters.count - 1, 0)
-      }
-      // A hint outside the view moves to the box's edge.
-      if var place {
-        if place.column < canvas.visible.column { place.column = canvas.visible.column }
-        canvas.put(letters, at: place, columns: hint.letters.count)
-      }
     }
   }
 

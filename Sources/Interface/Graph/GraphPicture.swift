@@ -2,7 +2,6 @@ import Engine
 import Patch
 import Screen
 import Session
-import Synchronization
 
 /// The graph as boxes and wires with their positions, for the graph view, the mouse and the arrow keys. It
 /// has the nodes and cables of the patch, and those still audible.
@@ -43,39 +42,52 @@ struct GraphPicture {
   private var used: (inputs: [NodeID: Set<String>], outputs: [NodeID: Set<String>]) = ([:], [:])
   /// Ports show hints.
   private(set) var isHinting = false
-  private var detail = GraphBox.Detail.full
+  private(set) var detail = GraphDetail.full
+  /// Size that it keeps to as far as possible.
+  private var page: Size
+  /// The node whose box stands for each member of a group, and the members' names.
+  private var hidden: [NodeID: NodeID] = [:]
+  private var names: [NodeID: String] = [:]
 
   init(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) {
     let size = Size(columns: columns, rows: rows)
-    if let detail = PictureMemo.choice(scene, state, size) {
-      self.init(scene, state, detail)
-    } else {
-      self = Self.fitting(scene, state, size)
-      PictureMemo.keepChoice(scene, state, size, detail)
-    }
+    self.init(scene, state, Self.detail(scene, state, size), page: size)
   }
 
-  /// The most detail that fits; if nothing fits, it scrolls.
-  private static func fitting(_ scene: Scene, _ state: ViewState, _ size: Size) -> GraphPicture {
-    guard size.rows >= 7, size.columns >= 30 else { return GraphPicture(scene, state, .small) }
+  /// The level that the user chose, or that fitted when the graph was first shown, or that fits now.
+  static func detail(_ scene: Scene, _ state: ViewState, _ size: Size) -> GraphDetail {
+    if let zoom = state.graph.zoom {
+      // Ports need cells of their own to be chosen.
+      return zoom == .dot && state.overlay is PortHints ? .small : zoom
+    }
+    if let detail = state.graph.fits[size] { return detail }
+    if let detail = PictureMemo.choice(scene, state, size) { return detail }
+    let detail = fitting(scene, state, size)
+    PictureMemo.keepChoice(scene, state, size, detail)
+    return detail
+  }
+
+  /// The most detail that fits without folding, then with folding; if nothing fits, it scrolls.
+  private static func fitting(_ scene: Scene, _ state: ViewState, _ size: Size) -> GraphDetail {
+    guard size.rows >= 7, size.columns >= 30 else { return .small }
     func fits(_ picture: GraphPicture) -> Bool {
       picture.diagram.size.columns <= size.columns && picture.diagram.size.rows <= size.rows
     }
-    let full = GraphPicture(scene, state, .full)
-    if fits(full) { return full }
-    var best = GraphPicture(scene, state, .compact(13))
-    guard best.diagram.size.columns < full.diagram.size.columns else { return full }
+    let full = GraphPicture(scene, state, .full, page: size)
+    if fits(full), !full.diagram.isFolded { return .full }
+    let compact = GraphPicture(scene, state, .compact(13), page: size)
+    if fits(compact), !compact.diagram.isFolded { return .compact(13) }
     // Skips attempts that cannot help.
-    for width in full.boxes.count > 60 ? [] : [11, 10, 9] where !fits(best) {
-      let next = GraphPicture(scene, state, .compact(width))
-      if fits(next) { best = next }
+    for width in full.boxes.count > 60 ? [] : [11, 10, 9] {
+      let next = GraphPicture(scene, state, .compact(width), page: size)
+      if fits(next), !next.diagram.isFolded { return .compact(width) }
     }
-    return best
+    return fits(full) ? .full : .compact(13)
   }
 
-  init(_ scene: Scene, _ state: ViewState, _ detail: GraphBox.Detail) {
-    self.detail = detail
-    let key = PictureMemo.Key(scene, state, detail)
+  init(_ scene: Scene, _ state: ViewState, _ detail: GraphDetail, page: Size) {
+    (self.detail, self.page) = (detail, page)
+    let key = PictureMemo.Key(scene, state, detail, page)
     if let key, let known = PictureMemo.picture(key) {
       self = known
       if refresh(scene, state, detail) { PictureMemo.keep(self, key) }
@@ -85,42 +97,62 @@ struct GraphPicture {
     if let key { PictureMemo.keep(self, key) }
   }
 
-  private mutating func build(_ scene: Scene, _ state: ViewState, _ detail: GraphBox.Detail) {
+  private mutating func build(_ scene: Scene, _ state: ViewState, _ detail: GraphDetail) {
     let reports = Dictionary(
       scene.report.nodes.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
     collectWires(scene, reports)
+    hidden = state.graph.hidden(scene.patch)
+    for id in hidden.keys { names[id] = scene.patch[id]?.name }
+    if !hidden.isEmpty {
+      wires.removeAll { wire in
+        hidden[wire.ends.source.node].map { $0 == hidden[wire.ends.destination.node] } ?? false
+      }
+    }
     for wire in wires {
-      used.outputs[wire.ends.source.node, default: []].insert(wire.ends.source.port)
-      used.inputs[wire.ends.destination.node, default: []].insert(wire.ends.destination.port)
+      let (from, to) = (shown(wire.ends.source), shown(wire.ends.destination))
+      used.outputs[from.node, default: []].insert(from.port)
+      used.inputs[to.node, default: []].insert(to.port)
     }
     if let hints = state.overlay as? PortHints {
       isHinting = true
-      for hint in hints.targets {
-        switch hint.target {
-        case .output(let port): used.outputs[port.node, default: []].insert(port.port)
-        case .input(let port): used.inputs[port.node, default: []].insert(port.port)
+      for target in hints.all {
+        switch target {
+        case .output(let port): used.outputs[shown(port).node, default: []].insert(shown(port).port)
+        case .input(let port): used.inputs[shown(port).node, default: []].insert(shown(port).port)
         case .cable: break
         }
       }
     }
     let leaving = scene.report.nodes.filter { scene.patch[$0.id] == nil }
     for id in scene.patch.nodes.keys.map({ $0 }) + leaving.map(\.id) {
+      guard shown(id) == id else { continue }
       indexOf[id] = boxes.count
       places.append(reports[id])
-      boxes.append(box(id, reports[id], scene, state, detail))
+      if hidden[id] != nil {
+        // The level of the group is that of what leaves it.
+        let last = wires.first { hidden[$0.ends.source.node] == id && !$0.isEvents }
+        places[places.count - 1] = last.flatMap { reports[$0.ends.source.node] }
+      }
+      boxes.append(box(id, places[places.count - 1], scene, state, detail))
     }
+    for (member, id) in hidden { indexOf[member] = indexOf[id] }
     layOut(detail)
   }
 
   private func box(
-    _ id: NodeID, _ place: Int?, _ scene: Scene, _ state: ViewState, _ detail: GraphBox.Detail
+    _ id: NodeID, _ place: Int?, _ scene: Scene, _ state: ViewState, _ detail: GraphDetail
   ) -> GraphBox {
-    GraphBox(
+    if hidden[id] != nil {
+      return GraphBox(
+        id, others: scene.patch.nodes.keys.filter { $0 != id && hidden[$0] == id }, scene, state,
+        report: place, inputs: used.inputs[id] ?? [], outputs: used.outputs[id] ?? [], detail)
+    }
+    return GraphBox(
       id, scene, state, report: place, inputs: used.inputs[id] ?? [], outputs: used.outputs[id] ?? [], detail)
   }
 
   /// Makes the boxes anew whose contents have changed since the picture was made; false if none have.
-  private mutating func refresh(_ scene: Scene, _ state: ViewState, _ detail: GraphBox.Detail) -> Bool {
+  private mutating func refresh(_ scene: Scene, _ state: ViewState, _ detail: GraphDetail) -> Bool {
     let stale = scene.report.nodes.withUnsafeBufferPointer { nodes in
       boxes.indices.filter { index in
         !boxes[index].shape.isSame(as: places[index].flatMap { nodes.baseAddress?.advanced(by: $0) }, state)
@@ -141,18 +173,37 @@ struct GraphPicture {
 
   func frame(of id: NodeID) -> Rect? { indexOf[id].map { frames[$0] } }
 
+  /// The node whose box shows a node: itself, but for a group.
+  func shown(_ id: NodeID) -> NodeID { hidden[id] ?? id }
+
+  /// A port as its box has it: of a group with its node's name.
+  private func shown(_ port: PortReference) -> PortReference {
+    guard let id = hidden[port.node] else { return port }
+    return PortReference(id, "\(names[port.node] ?? "").\(port.port)")
+  }
+
   static func key(_ id: NodeID) -> String { String(id.raw) }
   static func id(_ key: String?) -> NodeID? { key.flatMap(UInt64.init).map(NodeID.init(raw:)) }
 
+  /// What a node's place would have to be for its box to stay where it is.
+  func place(of id: NodeID) -> Place? {
+    diagram.places[Self.key(shown(id))].map { Place(column: $0.column, row: $0.row) }
+  }
+
+  /// Rows of the screen for a row of places.
+  var gridRows: Int { detail == .dot ? 1 : detail == .small ? 3 : 5 }
+
   /// Position of a port on its box's edge, in the diagram's coordinates.
-  func place(ofInput port: PortReference) -> Point? {
+  func place(ofInput actual: PortReference) -> Point? {
+    let port = shown(actual)
     guard let index = indexOf[port.node], let frame = frame(of: port.node),
       let place = boxes[index].inputs.firstIndex(where: { $0.name == port.port })
     else { return nil }
     return Point(frame.column, frame.row + boxes[index].inputs[place].row)
   }
 
-  func place(ofOutput port: PortReference) -> Point? {
+  func place(ofOutput actual: PortReference) -> Point? {
+    let port = shown(actual)
     guard let index = indexOf[port.node], let frame = frame(of: port.node),
       let place = boxes[index].outputs.firstIndex(where: { $0.name == port.port })
     else { return nil }
@@ -206,18 +257,23 @@ struct GraphPicture {
     return named.first { (scene.patch[$0] == nil) == isLeaving } ?? named[0]
   }
 
-  private mutating func layOut(_ detail: GraphBox.Detail) {
+  private mutating func layOut(_ detail: GraphDetail) {
     var options = DiagramOptions()
     options.margin = detail == .full ? 3 : 2
     options.trackPitch = detail == .full ? 2 : 1
-    options.rowGap = detail == .small ? 0 : 1
-    // Room for two letters at each end.
-    if isHinting { options.margin = 5 }
+    options.rowGap = detail == .small || detail == .dot ? 0 : 1
+    options.gridRows = gridRows
+    options.page = page
+    // Room for two letters at each end, and at both edges.
+    if isHinting {
+      options.margin = 5
+      options.page?.columns = max(1, page.columns - 4)
+    }
     let cables = wires.indices.map { index in
-      let ends = wires[index].ends
+      let (source, destination) = (shown(wires[index].ends.source), shown(wires[index].ends.destination))
       return DiagramCable(
-        Self.key(ends.source.node), port(ends.source, \.outputs),
-        to: Self.key(ends.destination.node), port(ends.destination, \.inputs),
+        Self.key(source.node), port(source, \.outputs),
+        to: Self.key(destination.node), port(destination, \.inputs),
         isFeedback: wires[index].isFeedback)
     }
     var sizes = boxes.map(\.size)
@@ -247,87 +303,5 @@ struct GraphPicture {
   private func port(_ port: PortReference, _ side: KeyPath<GraphBox, [GraphBox.Port]>) -> Int {
     guard let box = indexOf[port.node] else { return 0 }
     return boxes[box][keyPath: side].firstIndex { $0.name == port.port } ?? 0
-  }
-}
-
-/// Cache of the pictures of the present patch and plan, by detail: levels change with every frame, all else rarely.
-private enum PictureMemo {
-  struct Key {
-    private let form: ReportForm
-    private let revision: Revision
-    private let surroundings: Int
-    let detail: GraphBox.Detail
-
-    /// nil where a picture is not kept: for a report that no engine made, and with hints.
-    init?(_ scene: Scene, _ state: ViewState, _ detail: GraphBox.Detail) {
-      guard let form = scene.report.form, !(state.overlay is PortHints) else { return nil }
-      (self.form, revision, surroundings) = (form, scene.patch.revision, scene.surroundings)
-      self.detail = detail
-    }
-
-    func isSame(as other: Key) -> Bool {
-      isOfSameScene(as: other) && detail == other.detail
-    }
-
-    func isOfSameScene(as other: Key) -> Bool {
-      form === other.form && revision === other.revision && surroundings == other.surroundings
-    }
-  }
-
-  private static let known = Mutex<[(key: Key, picture: GraphPicture)]>([])
-
-  static func picture(_ key: Key) -> GraphPicture? {
-    known.withLock { $0.first { $0.key.isSame(as: key) }?.picture }
-  }
-
-  static func keep(_ picture: GraphPicture, _ key: Key) {
-    known.withLock { known in
-      known.removeAll { $0.key.isSame(as: key) || !$0.key.isOfSameScene(as: key) }
-      known.append((key, picture))
-    }
-  }
-
-  // MARK: Choices
-
-  /// The detail that was chosen for a size, until a box has another form.
-  private static let choices = Mutex<[(key: Key, size: Size)]>([])
-
-  static func choice(_ scene: Scene, _ state: ViewState, _ size: Size) -> GraphBox.Detail? {
-    guard let key = Key(scene, state, .full) else { return nil }
-    return choices.withLock { $0.first { $0.size == size && $0.key.isOfSameScene(as: key) }?.key.detail }
-  }
-
-  static func keepChoice(_ scene: Scene, _ state: ViewState, _ size: Size, _ detail: GraphBox.Detail) {
-    guard let key = Key(scene, state, detail) else { return }
-    choices.withLock { choices in
-      choices.removeAll { $0.size == size || !$0.key.isOfSameScene(as: key) }
-      choices.append((key, size))
-    }
-  }
-
-  static func forgetChoices() { choices.withLock { $0 = [] } }
-}
-
-/// Cache of recent diagrams: most frames show the graph of the frame before, and the mouse and the arrow keys
-/// need it again. A cached diagram equals a new one.
-private enum DiagramMemo {
-  private struct Key: Hashable {
-    var nodes: [DiagramNode]
-    var cables: [DiagramCable]
-    var options: DiagramOptions
-  }
-
-  private static let known = Mutex<[Key: Diagram]>([:])
-
-  static func diagram(_ nodes: [DiagramNode], _ cables: [DiagramCable], _ options: DiagramOptions) -> Diagram
-  {
-    let key = Key(nodes: nodes, cables: cables, options: options)
-    if let diagram = known.withLock({ $0[key] }) { return diagram }
-    let diagram = Diagram(nodes: nodes, cables: cables, options: options)
-    known.withLock { known in
-      if known.count >= 16 { known.removeAll() }
-      known[key] = diagram
-    }
-    return diagram
   }
 }

@@ -6,6 +6,10 @@ enum GraphPlaces {
   /// The item at a cell of the view.
   static func hit(_ scene: Scene, _ state: ViewState, _ size: Size, at cell: Point) -> Hit {
     let picture = GraphPicture(scene, state, columns: size.columns, rows: size.rows)
+    if state.graph.showsOverview {
+      let nearest = GraphOverview(picture, state, size).box(at: cell)
+      return nearest.map { .node(picture.boxes[$0].id) } ?? .nothing
+    }
     let place = cell + GraphDrawing.offset(picture, state, size)
     if let id = GraphPicture.id(picture.diagram.node(at: place)) {
       return port(picture, id, at: place) ?? .node(id)
@@ -24,6 +28,8 @@ enum GraphPlaces {
   /// The port on the edge of the node's box.
   private static func port(_ picture: GraphPicture, _ id: NodeID, at place: Point) -> Hit? {
     guard let frame = picture.frame(of: id), let index = picture.indexOf[id] else { return nil }
+    // A group's ports are those of its members.
+    if !picture.boxes[index].others.isEmpty { return nil }
     let row = place.row - frame.row
     if place.column == frame.column, let port = picture.boxes[index].inputs.first(where: { $0.row == row }) {
       return .input(PortReference(id, port.name))
@@ -42,12 +48,15 @@ enum GraphPlaces {
     columns: Int = 110, rows: Int = 30
   ) -> NodeID? {
     let picture = picture(scene, state, columns: columns, rows: rows)
-    return GraphPicture.id(picture.diagram.neighbor(of: GraphPicture.key(node), direction))
+    return GraphPicture.id(picture.diagram.neighbor(of: GraphPicture.key(picture.shown(node)), direction))
   }
 
   /// The nodes in reading order: by column of the graph from the left, each from the top.
-  static func order(_ scene: Scene, _ state: ViewState = ViewState()) -> [NodeID] {
-    picture(scene, state, columns: 110, rows: 30).diagram.columns.joined().compactMap { GraphPicture.id($0) }
+  static func order(_ scene: Scene, _ state: ViewState = ViewState(), columns: Int = 110, rows: Int = 30)
+    -> [NodeID]
+  {
+    picture(scene, state, columns: columns, rows: rows).diagram.columns.joined()
+      .compactMap { GraphPicture.id($0) }
   }
 
   /// The ports shown in the graph view, in reading order, with their cells on the screen (outside it if the
@@ -55,7 +64,7 @@ enum GraphPlaces {
   static func ports(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int)
     -> [(target: PortHint.Target, place: Point)]
   {
-    let frame = ViewFrame(columns: columns, rows: rows, isPlaying: state.mode == .play)
+    let frame = ViewFrame(scene, state, columns: columns, rows: rows)
     let picture = picture(scene, state, columns: columns, rows: rows)
     let shift = frame.view.origin - GraphDrawing.offset(picture, state, frame.view.size)
     var found: [(target: PortHint.Target, place: Point)] = []
@@ -70,8 +79,9 @@ enum GraphPlaces {
     return found.sorted { $0.place < $1.place }
   }
 
-  private static func picture(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> GraphPicture {
-    let view = ViewFrame(columns: columns, rows: rows, isPlaying: state.mode == .play).view
+  /// The picture on a screen of this size.
+  static func picture(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> GraphPicture {
+    let view = ViewFrame(scene, state, columns: columns, rows: rows).view
     return GraphPicture(scene, state, columns: view.columns, rows: view.rows)
   }
 }

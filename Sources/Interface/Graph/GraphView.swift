@@ -6,12 +6,14 @@ struct GraphView: View {
   let name = ViewName.graph
   let help = "The node graph"
   let keys: KeyValuePairs<KeyContext, String> = [.anywhere: "F2", .patch: "1"]
-  let actions = GraphView.table + Selecting.actions
+  let context: KeyContext? = .graph
+  let actions = GraphView.table + Selecting.actions + Arranging.actions
 
   func hints(_ state: ViewState) -> [ActionHint] {
     if !state.marked.isEmpty {
       return [
         ("leave", "unmark"), ("mark", "mark"), ("copy", "copy"), ("cut", "cut"), ("duplicate", "duplicate"),
+        ("fold-nodes", "fold"),
         ("disconnect", "disconnect"), ("remove", "remove"), ("remove-bridge", "bridge"), ("undo", "undo"),
       ]
     }
@@ -32,18 +34,44 @@ struct GraphView: View {
 
   /// The marked nodes, if any.
   func footer(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span]? {
-    if state.marked.isEmpty { return nil }
+    if state.graph.showsOverview {
+      let focus = state.focus.flatMap { scene.patch[$0] }
+      return [
+        Span("overview", .accent), Span("  \(scene.patch.nodes.count) nodes", .value),
+        Span("  arrows move, z or Esc goes there", .dim), Span("  \(focus?.name ?? "")", .title),
+      ]
+    }
+    if state.marked.isEmpty { return groupSpans(scene, state, columns: columns) }
     let names = scene.patch.nodes.values.filter { state.marked.contains($0.id) }.map(\.name)
     return [Span].fitting(
       [[Span("\(names.count) marked", .accent)]] + names.map { [Span($0, .value)] }, columns: columns, gap: 2)
   }
 
-  func settle(_ desk: Desk) {
-    if desk.state.marked.isEmpty { return }
-    desk.state.marked = desk.state.marked.filter { desk.scene.patch[$0] != nil }
+  /// The nodes of the focused group.
+  private func groupSpans(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span]? {
+    guard let focus = state.focus, let group = state.graph.groups.first(where: { $0.members[focus] != nil })
+    else { return nil }
+    let names = scene.patch.nodes.values.filter { group.members[$0.id] != nil }.map(\.name)
+    return [Span].fitting(
+      [[Span("\(names.count) nodes", .accent)]] + names.map { [Span($0, .value)] }, columns: columns, gap: 2)
   }
 
+  func settle(_ desk: Desk) {
+    if !desk.state.marked.isEmpty {
+      desk.state.marked = desk.state.marked.filter { desk.scene.patch[$0] != nil }
+    }
+    Arranging(desk).keepGroups()
+    Arranging(desk).keepWindow()
+  }
+
+  /// A box of several nodes is opened.
+  func edit(_ desk: Desk) -> Bool { Arranging(desk).unfold() }
+
   func leave(_ desk: Desk) -> Bool {
+    if desk.state.graph.showsOverview {
+      desk.state.graph.showsOverview = false
+      return true
+    }
     defer { desk.state.marked = [] }
     return !desk.state.marked.isEmpty
   }
@@ -53,18 +81,36 @@ struct GraphView: View {
   let movesFocus = true
 
   func move(_ motion: Motion, _ desk: Desk) {
-    let ids = GraphPlaces.order(desk.scene, desk.state).filter { desk.scene.patch[$0] != nil }
+    let ids = order(desk)
     guard let node = desk.focusedNode else { return }
     switch motion {
     case .home: if let first = ids.first { desk.focus(first) }
     case .end: if let last = ids.last { desk.focus(last) }
-    case .pageUp: for _ in 0..<4 { move(.up, desk) }
-    case .pageDown: for _ in 0..<4 { move(.down, desk) }
+    case .pageUp: for _ in 0..<boxesOfPage(desk) { moveFocus(.up, from: desk.state.focus ?? node.id, desk) }
+    case .pageDown:
+      for _ in 0..<boxesOfPage(desk) { moveFocus(.down, from: desk.state.focus ?? node.id, desk) }
     case .left: moveFocus(.left, from: node.id, desk)
     case .right: moveFocus(.right, from: node.id, desk)
     case .up: moveFocus(.up, from: node.id, desk)
     case .down: moveFocus(.down, from: node.id, desk)
     }
+  }
+
+  /// The nodes of the patch in reading order.
+  @MainActor private func order(_ desk: Desk) -> [NodeID] {
+    GraphPlaces.order(desk.scene, desk.state, columns: desk.size.columns, rows: desk.size.rows)
+      .filter { desk.scene.patch[$0] != nil }
+  }
+
+  /// Boxes below each other on a screen.
+  @MainActor private func boxesOfPage(_ desk: Desk) -> Int {
+    let rows =
+      switch GraphPicture.detail(desk.scene, desk.state, desk.viewSize) {
+      case .full, .compact: 6
+      case .small: 3
+      case .dot: 1
+      }
+    return max(1, desk.viewSize.rows / rows)
   }
 
   /// Skips boxes of leaving nodes, which cannot be edited.
@@ -81,7 +127,7 @@ struct GraphView: View {
 
   /// The next node in reading order, or the one before.
   @MainActor static func cycleFocus(_ step: Int, _ desk: Desk) {
-    let ids = GraphPlaces.order(desk.scene).filter { desk.scene.patch[$0] != nil }
+    let ids = GraphView().order(desk)
     guard !ids.isEmpty else { return }
     let index = desk.state.focus.flatMap { ids.firstIndex(of: $0) } ?? 0
     desk.focus(ids[(index + step + ids.count) % ids.count])
@@ -93,7 +139,8 @@ struct GraphView: View {
     switch hit {
     case .node(let id):
       desk.focus(id)
-      if button == .right { Inspector.open(desk) }
+      if button == .right { return Inspector.open(desk) }
+      if !desk.state.graph.showsOverview { desk.drag = Arranging(desk).drag(of: id, at: point) }
     case .cable(let ends):
       if button == .left {
         desk.focus(ends.destination.node)
@@ -111,6 +158,11 @@ struct GraphView: View {
     }
   }
 
+  func drag(to point: Point, _ hit: Hit, _ desk: Desk) {
+    guard case .box(let id, let place, let start) = desk.drag else { return }
+    Arranging(desk).drag(id, from: place, start: start, to: point)
+  }
+
   func release(_ hit: Hit, _ desk: Desk) {
     guard case .port(let from) = desk.drag else { return }
     switch (from, hit) {
@@ -125,6 +177,7 @@ struct GraphView: View {
   }
 
   func turnWheel(_ mouse: MouseEvent, _ hit: Hit, _ desk: Desk) {
-    if mouse.wheelRows != 0 { GraphView.cycleFocus(mouse.wheelRows, desk) }
+    if mouse.wheelRows == 0 || Arranging(desk).scroll(rows: mouse.wheelRows * 2) { return }
+    GraphView.cycleFocus(mouse.wheelRows, desk)
   }
 }

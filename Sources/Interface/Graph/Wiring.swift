@@ -29,14 +29,16 @@ import Session
     case .output(let source):
       let fitting = ports.inputs.filter { scene.canJoin(source, $0) }
       PortHints.show(
-        fitting.map { .input($0) }, purpose: "connect \(text(source)) to which input?", desk
+        fitting.map { .input($0) }, purpose: "connect \(text(source)) to which input?", keepsLetters: true,
+        desk
       ) { target, desk in
         if case .input(let destination) = target { Wiring(desk).connect(source, destination) }
       }
     case .input(let destination):
       let fitting = ports.outputs.filter { scene.canJoin($0, destination) }
       PortHints.show(
-        fitting.map { .output($0) }, purpose: "connect which output to \(text(destination))?", desk
+        fitting.map { .output($0) }, purpose: "connect which output to \(text(destination))?",
+        keepsLetters: true, desk
       ) { target, desk in
         if case .output(let source) = target { Wiring(desk).connect(source, destination) }
       }

@@ -1,15 +1,32 @@
 import Patch
 import Screen
 
-/// Two-letter hints on ports or cables of the graph, which draws them.
+/// Two-letter hints on ports or cables of the graph, which draws them. Arrows scroll the graph below them, and `/` goes to
+/// a node by its name, so that ports out of sight are reached.
 struct PortHints: Overlay {
+  /// Those with letters. Where there are more ports than pairs of letters, they are those in sight.
   var targets: [PortHint]
+  /// All that may be chosen.
+  var all: [PortHint.Target]
   var typed = ""
   var purpose: String
+  /// Name of a node as it is typed behind `/`; nil: letters choose.
+  var finding: LineEditor?
   /// Called with the chosen port or cable.
   var then: @MainActor (PortHint.Target, Desk) -> Void = { _, _ in }
 
-  let hints = [KeyHelp(keys: "two letters", name: "choose"), KeyHelp(keys: "Esc", name: "leave")]
+  init(
+    targets: [PortHint], all: [PortHint.Target]? = nil, typed: String = "", purpose: String,
+    then: @escaping @MainActor (PortHint.Target, Desk) -> Void = { _, _ in }
+  ) {
+    (self.targets, self.typed, self.purpose, self.then) = (targets, typed, purpose, then)
+    self.all = all ?? targets.map(\.target)
+  }
+
+  let hints = [
+    KeyHelp(keys: "two letters", name: "choose"), KeyHelp(keys: "Esc", name: "leave"),
+    KeyHelp(keys: "arrows", name: "scroll"), KeyHelp(keys: "/", name: "find a node"),
+  ]
 
   func words(_ scene: Scene) -> [String] {
     [
@@ -29,9 +46,10 @@ struct PortHints: Overlay {
 
   private static let letters = Array("asdfjklghqweruiopzxcvmtybn")
 
-  /// Shows the graph with hints on these ports or cables.
+  /// Shows the graph with hints on these ports or cables. `keepsLetters`: those that had letters in the first half of the
+  /// choice have the same ones.
   @MainActor static func show(
-    _ targets: [PortHint.Target], purpose: String, _ desk: Desk,
+    _ targets: [PortHint.Target], purpose: String, keepsLetters: Bool = false, _ desk: Desk,
     then: @escaping @MainActor (PortHint.Target, Desk) -> Void
   ) {
     guard !targets.isEmpty else {
@@ -39,14 +57,37 @@ struct PortHints: Overlay {
       desk.complain("no port that fits")
       return
     }
+    let kept = keepsLetters ? desk.hintLetters : [:]
     // As few different letters as two places need, so that the fingers stay on the home row.
     var used = 4
-    while used < letters.count, used * used < targets.count { used += 1 }
-    let hints = targets.prefix(used * used).enumerated().map { index, target in
-      PortHint(letters: "\(letters[index % used])\(letters[index / used])", target: target)
+    while used < letters.count, used * used < max(targets.count, kept.count) { used += 1 }
+    let codes = (0..<used * used).map { "\(letters[$0 % used])\(letters[$0 / used])" }
+    let taken = Set(targets.compactMap { kept[$0] })
+    var free = codes.filter { !taken.contains($0) }.makeIterator()
+    let hints = targets.compactMap { target in
+      (kept[target] ?? free.next()).map { PortHint(letters: $0, target: target) }
     }
     desk.state.view = .graph
-    desk.state.overlay = PortHints(targets: hints, purpose: purpose, then: then)
+    desk.state.graph.showsOverview = false
+    desk.state.overlay = PortHints(targets: hints, all: targets, purpose: purpose, then: then)
+  }
+
+  /// Gives letters to ports that come into sight where there are not enough for all: those that are in sight keep theirs, the
+  /// others lose them.
+  mutating func letter(_ visible: Set<PortHint.Target>) {
+    guard targets.count < all.count else { return }
+    let kept = targets.filter { visible.contains($0.target) }
+    let known = Set(kept.map(\.target))
+    let taken = Set(kept.map(\.letters))
+    var free = Self.letters.flatMap { last in Self.letters.map { "\($0)\(last)" } }
+      .filter { !taken.contains($0) }.makeIterator()
+    let missing = all.filter { visible.contains($0) && !known.contains($0) }
+    if missing.isEmpty { return }
+    targets =
+      kept
+      + missing.compactMap { target in
+        free.next().map { PortHint(letters: $0, target: target) }
+      }
   }
 
   /// Chooses a cable of a node: the only one at once, one of several by hints. Returns false if it has none.
@@ -65,6 +106,7 @@ struct PortHints: Overlay {
   }
 
   @MainActor func handle(_ stroke: KeyStroke, _ desk: Desk) {
+    if finding != nil { return find(stroke, desk) }
     var changed = self
     switch stroke.key {
     case "esc", "ctrl-c":
@@ -72,12 +114,21 @@ struct PortHints: Overlay {
       desk.state.message = nil
       return
     case "backspace": changed.typed = String(typed.dropLast())
+    case "/": changed.finding = LineEditor()
+    case "up": return scroll(0, -1, desk)
+    case "down": return scroll(0, 1, desk)
+    case "left": return scroll(-8, 0, desk)
+    case "right": return scroll(8, 0, desk)
+    case "pageup": return scroll(0, -desk.viewSize.rows, desk)
+    case "pagedown": return scroll(0, desk.viewSize.rows, desk)
     default:
       guard let letter = stroke.key.text else { return }
       changed.typed += letter.lowercased()
       guard targets.contains(where: { $0.letters.hasPrefix(changed.typed) }) else { return }
       if let hint = targets.first(where: { $0.letters == changed.typed }) {
         desk.state.overlay = nil
+        desk.hintLetters = Dictionary(
+          targets.map { ($0.target, $0.letters) }, uniquingKeysWith: { first, _ in first })
         then(hint.target, desk)
         return
       }
@@ -85,8 +136,40 @@ struct PortHints: Overlay {
     desk.state.overlay = changed
   }
 
+  /// Moves the window; the graph clamps it.
+  @MainActor private func scroll(_ columns: Int, _ rows: Int, _ desk: Desk) {
+    let place = desk.state.scroll[.graph] ?? (row: 0, column: 0)
+    desk.state.graph.isScrolledFreely = true
+    desk.state.scroll[.graph] = (max(0, place.row + rows), max(0, place.column + columns))
+  }
+
+  @MainActor private func find(_ stroke: KeyStroke, _ desk: Desk) {
+    var changed = self
+    switch stroke.key {
+    case "esc", "ctrl-c", "enter", "ctrl-j": changed.finding = nil
+    default:
+      guard changed.finding?.handle(.key(stroke)) == true else { return }
+      let wanted = changed.finding?.text.lowercased() ?? ""
+      let nodes = desk.scene.patch.nodes.values
+      let found =
+        nodes.first { $0.name.lowercased().hasPrefix(wanted) }
+        ?? nodes.first { $0.name.lowercased().includes(wanted) }
+      if !wanted.isEmpty, let found { desk.focus(found.id) }
+    }
+    desk.state.overlay = changed
+  }
+
+  @MainActor func turnWheel(_ mouse: MouseEvent, _ desk: Desk) -> Bool {
+    scroll(0, mouse.wheelRows, desk)
+    return true
+  }
+
   func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
     EntryLine.clear(row, on: &canvas)
+    if let finding {
+      EntryLine.placeCursor(EntryLine.draw("/", finding, row: row, on: &canvas), row: row, on: &canvas)
+      return
+    }
     canvas.put(
       [Span(purpose, .prompt), Span("  "), Span(typed.isEmpty ? "type two letters" : typed, .promptText)],
       at: Point(1, row), columns: canvas.columns - 2)

@@ -45,6 +45,8 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   }
   let ear = Ear()
   var drag: Drag?
+  /// Letters of the hints that were shown last, which the second half of a choice keeps.
+  var hintLetters: [PortHint.Target: String] = [:]
   /// An action that waits for its key to be pressed again, since then.
   var asked: (what: String, time: Double)?
   /// The current or last gesture.
@@ -140,7 +142,10 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   /// The current gesture, if it is of this kind and made the newest edit.
   func ongoing(_ kind: Gesture.Kind) -> Gesture? {
     guard let gesture, gesture.kind == kind, gesture.edit == workbench.newestEdit else { return nil }
-    if case .dragCells = kind { return gesture }
+    switch kind {
+    case .dragCells, .dragBox: return gesture
+    default: break
+    }
     return now() - gesture.time < Desk.gestureTime ? gesture : nil
   }
 
@@ -154,9 +159,13 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
 
   var focusedNode: Node? { state.focus.flatMap { scene.patch[$0] } }
 
-  /// The marked nodes in the order of the file, or else the focused one.
+  /// The marked nodes in the order of the file, or else the focused one, or all of its group.
   var chosenNodes: [Node] {
-    if state.marked.isEmpty { return focusedNode.map { [$0] } ?? [] }
+    if state.marked.isEmpty {
+      guard let node = focusedNode else { return [] }
+      let group = state.graph.groups.first { $0.members[node.id] != nil }
+      return group.map { group in scene.patch.nodes.values.filter { group.members[$0.id] != nil } } ?? [node]
+    }
     return scene.patch.nodes.values.filter { state.marked.contains($0.id) }
   }
 
@@ -166,6 +175,7 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   func focus(_ id: NodeID) {
     guard let node = scene.patch[id] else { return }
     state.focus = id
+    state.graph.isScrolledFreely = false
     awayName = nil
     focusName = node.name
     focusIndex = scene.patch.nodes.index(forKey: id) ?? 0

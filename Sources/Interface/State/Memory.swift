@@ -8,6 +8,8 @@ struct Gesture {
     case step(String)
     case stepCells(String, GridRange)
     case dragCells(String, GridRange)
+    case moveBox(String)
+    case dragBox(String)
   }
   var kind: Kind
   /// Number of its edit in the history.
@@ -21,6 +23,8 @@ struct Gesture {
 /// State between press and release of a mouse button.
 enum Drag {
   case port(PortHint.Target)
+  /// A box, with its place and the point of the screen where it was taken.
+  case box(NodeID, from: Place, start: Point)
   /// Gains follow the movement from their start values.
   case gains([(cell: GridCell, gain: Double)], range: GridRange, start: Point)
   /// The right button spans a range of the grid; without movement it toggles.

@@ -18,6 +18,7 @@ public struct ViewState: Sendable {
   /// Text that is marked in views of lines.
   public var search = ""
   public var matrix = MatrixCursor()
+  public var graph = GraphState()
   public var trace = TraceFilter()
   public var history = HistoryCursor()
   public var play = PlayState()

@@ -1,0 +1,190 @@
+import Patch
+import Screen
+
+extension KeyContext {
+  static let graph = KeyContext(name: "graph", title: "In the graph")
+}
+
+/// Detail, places and groups of boxes, and the window.
+@MainActor struct Arranging {
+  private let desk: Desk
+
+  init(_ desk: Desk) { self.desk = desk }
+
+  private var scene: Scene { desk.scene }
+
+  nonisolated static let actions: [Action] = [
+    Action("graph-larger", "Larger boxes: dots, names, all parameters", [.graph: "+ = >"]) {
+      Arranging($0).zoom(by: -1)
+    },
+    Action("graph-smaller", "Smaller boxes: all parameters, names, dots", [.graph: "minus <"]) {
+      Arranging($0).zoom(by: 1)
+    },
+    Action("graph-fit", "Boxes as large as the screen has room for", [.graph: "0"]) { Arranging($0).fit() },
+    Action("overview", "The whole graph with the window in it, or back", [.graph: "z"]) {
+      $0.state.graph.showsOverview.toggle()
+    },
+    Action("fold-nodes", "Show the marked nodes as one box; a box of several: its nodes again", [.graph: "f"])
+    {
+      Arranging($0).fold()
+    },
+    Action("box-left", "Move the box a column to the left", [.graph: "shift-left"], repeats: true) {
+      Arranging($0).move(-1, 0)
+    },
+    Action("box-right", "Move the box a column to the right", [.graph: "shift-right"], repeats: true) {
+      Arranging($0).move(1, 0)
+    },
+    Action("box-up", "Move the box up", [.graph: "shift-up"], repeats: true) { Arranging($0).move(0, -1) },
+    Action("box-down", "Move the box down", [.graph: "shift-down"], repeats: true) {
+      Arranging($0).move(0, 1)
+    },
+    Action("box-auto", "Leave the box's place to the program again", [.graph: "A"]) {
+      Arranging($0).unplace()
+    },
+  ]
+
+  // MARK: Detail
+
+  private func zoom(by step: Int) {
+    let levels = GraphDetail.levels
+    let now = GraphPicture.detail(scene, desk.state, desk.viewSize)
+    // What fits is between the largest boxes and the names.
+    let place = levels.firstIndex(of: now) ?? (step > 0 ? 0 : 1)
+    let next = min(max(0, place + step), levels.count - 1)
+    desk.state.graph.showsOverview = false
+    desk.state.graph.zoom = levels[next]
+    desk.say(["all parameters", "names", "dots"][next] + ": 0 fits the graph to the screen")
+  }
+
+  private func fit() {
+    desk.state.graph.zoom = nil
+    desk.state.graph.fits = [:]
+    desk.state.graph.showsOverview = false
+  }
+
+  // MARK: Places
+
+  private var picture: GraphPicture {
+    GraphPlaces.picture(scene, desk.state, columns: desk.size.columns, rows: desk.size.rows)
+  }
+
+  private func move(_ columns: Int, _ rows: Int) {
+    guard let node = desk.focusedNode, let place = picture.place(of: node.id) else { return }
+    desk.perform(
+      .place(node.name, Place(column: place.column + columns, row: place.row + rows)), as: .moveBox(node.name)
+    )
+  }
+
+  private func unplace() {
+    let placed = desk.chosenNodes.filter { $0.place != nil }
+    guard !placed.isEmpty else { return desk.say("the program chooses its place already") }
+    desk.perform(.joined(placed.map { .place($0.name, nil) }))
+  }
+
+  /// The drag of a box that begins here.
+  func drag(of id: NodeID, at point: Point) -> Drag? {
+    picture.place(of: id).map { .box(id, from: $0, start: point) }
+  }
+
+  /// Moves a box with the mouse, in steps of a column and of a row of places.
+  func drag(_ id: NodeID, from place: Place, start: Point, to point: Point) {
+    guard let node = scene.patch[id], let frame = picture.frame(of: id) else { return }
+    let pitch = Double(max(4, frame.columns + 5))
+    let columns = Int((Double(point.column - start.column) / pitch).rounded())
+    let rows = Int((Double(point.row - start.row) / Double(picture.gridRows)).rounded())
+    let wanted = Place(column: place.column + columns, row: place.row + rows)
+    guard wanted != (node.place ?? place) else { return }
+    desk.perform(.place(node.name, wanted), as: .dragBox(node.name))
+  }
+
+  // MARK: Groups
+
+  private func fold() {
+    if desk.state.marked.count > 1 {
+      let nodes = desk.chosenNodes
+      let members = Set(nodes.map(\.id))
+      desk.state.graph.groups.removeAll { !members.isDisjoint(with: $0.members.keys) }
+      desk.state.graph.groups.append(
+        GraphGroup(members: Dictionary(uniqueKeysWithValues: nodes.map { ($0.id, $0.name) })))
+      desk.state.marked = []
+      if let first = nodes.first { desk.focus(first.id) }
+      return desk.say("\(nodes.count) nodes as one box, on this screen only: f shows them again")
+    }
+    if !unfold() { desk.complain("s marks the nodes that f shows as one box") }
+  }
+
+  /// Shows the nodes of the focused group again; false if there is none.
+  func unfold() -> Bool {
+    guard let focus = desk.state.focus,
+      let index = desk.state.graph.groups.firstIndex(where: { $0.members[focus] != nil })
+    else { return false }
+    desk.state.graph.groups.remove(at: index)
+    return true
+  }
+
+  /// Keeps groups on the nodes that are there; a replacement takes the place of the node of its name.
+  func keepGroups() {
+    if desk.state.graph.groups.isEmpty { return }
+    let patch = scene.patch
+    for index in desk.state.graph.groups.indices {
+      var members: [NodeID: String] = [:]
+      for (id, name) in desk.state.graph.groups[index].members {
+        if let node = patch[id] {
+          members[id] = node.name
+        } else if let other = patch.id(named: name) {
+          members[other] = name
+        }
+      }
+      desk.state.graph.groups[index].members = members
+    }
+    desk.state.graph.groups.removeAll { $0.members.count < 2 }
+    // What is focused is a box.
+    let hidden = desk.state.graph.hidden(patch)
+    if let focus = desk.state.focus, let shown = hidden[focus], shown != focus { desk.focus(shown) }
+  }
+
+  // MARK: The window
+
+  /// Keeps the detail that fitted, the window where it is as long as it shows the focus, and letters on the ports in sight.
+  func keepWindow() {
+    guard desk.state.view == .graph, !scene.patch.nodes.isEmpty else { return }
+    let size = desk.viewSize
+    if desk.state.graph.fitsOf != scene.fileName {
+      (desk.state.graph.fitsOf, desk.state.graph.fits) = (scene.fileName, [:])
+    }
+    if desk.state.graph.zoom == nil, desk.state.graph.fits[size] == nil {
+      desk.state.graph.fits[size] = GraphPicture.detail(scene, desk.state, size)
+    }
+    if var hints = desk.state.overlay as? PortHints {
+      guard hints.targets.count < hints.all.count || desk.state.graph.isScrolledFreely else { return }
+      clampScroll(size)
+      let bounds = Rect(column: 0, row: 0, columns: desk.size.columns, rows: desk.size.rows)
+      let ports = GraphPlaces.ports(scene, desk.state, columns: desk.size.columns, rows: desk.size.rows)
+      hints.letter(Set(ports.filter { bounds.contains($0.place) }.map(\.target)))
+      desk.state.overlay = hints
+      return
+    }
+    let key = GraphState.ScrollKey(
+      focus: desk.state.focus, size: size, zoom: desk.state.graph.zoom, revision: scene.patch.revision)
+    if let known = desk.state.graph.scrolledFor, known.isSame(as: key) { return }
+    desk.state.graph.scrolledFor = key
+    desk.state.graph.isScrolledFreely = false
+    clampScroll(size)
+  }
+
+  private func clampScroll(_ size: Size) {
+    let offset = GraphDrawing.offset(picture, desk.state, size)
+    desk.state.scroll[.graph] = (max(0, offset.row), max(0, offset.column))
+  }
+
+  /// Scrolls the window where the graph is larger; false where it is not.
+  func scroll(rows: Int) -> Bool {
+    let size = desk.viewSize
+    guard !desk.state.graph.showsOverview, picture.diagram.size.rows > size.rows else { return false }
+    let place = desk.state.scroll[.graph] ?? (row: 0, column: 0)
+    desk.state.graph.isScrolledFreely = true
+    desk.state.scroll[.graph] = (max(0, place.row + rows), place.column)
+    clampScroll(size)
+    return true
+  }
+}

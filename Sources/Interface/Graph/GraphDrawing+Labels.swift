@@ -1,0 +1,106 @@
+import Patch
+import Screen
+import Session
+
+/// Words on cables, and the letters of hints.
+extension GraphDrawing {
+  /// Labels with fade or level, where there is room.
+  static func drawLabels(
+    _ picture: GraphPicture, _ visible: [Int], _ scene: Scene, _ marks: [Cable.Ends: PatchMarks.Marks],
+    on canvas: inout Canvas
+  ) {
+    for index in visible {
+      let route = picture.diagram.routes[index]
+      let wire = picture.wires[index]
+      let signs = marks[wire.ends]?.text
+      // Where there is little room, the marks alone.
+      for label in [label(wire, scene, signs), signs].compactMap(\.self) {
+        guard let place = place(label, route, canvas) else { continue }
+        canvas.put(label, at: place, Style(.dim))
+        break
+      }
+    }
+  }
+
+  private static func label(_ wire: GraphPicture.Wire, _ scene: Scene, _ marks: String?) -> String? {
+    switch wire.outside {
+    case .ended?: return "ended"
+    case .partly(let made, let of)?: return "\(made)/\(of)"
+    default: break
+    }
+    switch wire.report(scene)?.state {
+    case .fadingOut(let left)?, .fadingIn(let left)?:
+      return Printout.milliseconds(left).filter { $0 != " " }
+    default: break
+    }
+    guard !wire.isEvents, let settings = wire.cable?.settings else { return nil }
+    let gain = settings.gain == 0 ? nil : settings.gain.isFinite ? Printout.fixed(settings.gain, 1) : "-inf"
+    let words = [settings.depth?.line, gain, marks].compactMap(\.self)
+    return words.isEmpty ? nil : words.joined(separator: " ")
+  }
+
+  /// On the cable's last horizontal section, with some line visible on both sides; otherwise beside a
+  /// vertical section.
+  private static func place(_ label: String, _ route: Diagram.Route, _ canvas: Canvas) -> Point? {
+    let points = route.points
+    guard points.count > 1 else { return nil }
+    let columns = label.count
+    func isLine(_ glyph: Glyph) -> Bool { glyph == "─" || glyph == "┈" }
+    let (a, b) = (points[points.count - 2], points[points.count - 1])
+    if a.row == b.row {
+      // From the right, since others may join or leave further left.
+      var end = b.column
+      while end > a.column {
+        var start = end
+        while start > a.column, isLine(canvas[Point(start - 1, a.row)].glyph) { start -= 1 }
+        if end - start >= columns + 2 { return Point(start + (end - start - columns) / 2, a.row) }
+        end = start - 1
+      }
+    }
+    for (a, b) in zip(points, points.dropFirst()) where a.column == b.column {
+      let middle = (a.row + b.row) / 2
+      guard abs(a.row - b.row) > 1 else { continue }
+      for start in [a.column + 1, a.column - columns] where start >= 0 {
+        let isFree = (-1...columns).allSatisfy { step in
+          let there = canvas[Point(start + step, middle)].glyph
+          return there == " " || !(0..<columns).contains(step)
+        }
+        if isFree { return Point(start, middle) }
+      }
+    }
+    return nil
+  }
+
+  // MARK: Hints
+
+  /// Two letters beside each port, or on each cable.
+  static func drawHints(
+    _ hints: [PortHint], _ typed: String, _ picture: GraphPicture, on canvas: inout Canvas
+  ) {
+    for hint in hints where hint.letters.lowercased().hasPrefix(typed.lowercased()) {
+      let letters = [
+        Span(String(hint.letters.prefix(typed.count)), .dim, on: .portHint),
+        Span(String(hint.letters.dropFirst(typed.count)), .portHint),
+      ]
+      var place: Point?
+      switch hint.target {
+      case .output(let port): place = picture.place(ofOutput: port).map { $0 + Point(1, 0) }
+      case .input(let port): place = picture.place(ofInput: port).map { $0 + Point(-hint.letters.count, 0) }
+      case .cable(let ends):
+        guard let index = picture.wires.firstIndex(where: { $0.ends == ends }) else { continue }
+        let route = picture.diagram.routes[index]
+        guard let last = route.points.last else { continue }
+        place = last + Point(-hint.letters.count - 1, 0)
+      }
+      // A hint at the edge moves inwards; one of a port that is scrolled away is not there.
+      if var place {
+        let last = canvas.visible.right - hint.letters.count
+        guard place.column > canvas.visible.column - 4, place.column < canvas.visible.right + 2 else {
+          continue
+        }
+        place.column = min(max(place.column, canvas.visible.column), last)
+        canvas.put(letters, at: place, columns: hint.letters.count)
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Patch
+import Screen
+
+/// Amount of detail in the graph's boxes.
+enum GraphDetail: Hashable, Sendable {
+  case full
+  /// Fewer lines, and at most this many columns of text.
+  case compact(Int)
+  /// Name and kind only.
+  case small
+  /// A mark and the first letters of the name.
+  case dot
+
+  /// Maximum columns of text in a box.
+  var columns: Int {
+    switch self {
+    case .full: 22
+    case .compact(let columns): columns
+    case .small: 12
+    case .dot: 8
+    }
+  }
+
+  /// The levels that the zoom keys lead through, from near to far.
+  static let levels: [GraphDetail] = [.full, .small, .dot]
+}
+
+/// Nodes that are shown as one box, by their identities and names: a replacement has another identity.
+struct GraphGroup: Sendable, Hashable {
+  var members: [NodeID: String]
+}
+
+/// State of the graph view.
+public struct GraphState: Sendable {
+  /// The level that the user chose; nil: as much detail as fits.
+  var zoom: GraphDetail?
+  /// The detail that fitted when the graph was first shown at a size. It stays, so that no box changes its size because another
+  /// one is added.
+  var fits: [Size: GraphDetail] = [:]
+  /// The file that they are of.
+  var fitsOf: String?
+  /// The whole graph is shown, with the window in it.
+  var showsOverview = false
+  /// Sets of nodes that are shown as one box.
+  var groups: [GraphGroup] = []
+  /// The window stays where it was scrolled to, even if the focused box is outside.
+  var isScrolledFreely = false
+  /// What the scroll position was last made for.
+  var scrolledFor: ScrollKey?
+
+  /// Facts that the window follows.
+  struct ScrollKey {
+    var focus: NodeID?
+    var size: Size
+    var zoom: GraphDetail?
+    var revision: Revision
+
+    func isSame(as other: ScrollKey) -> Bool {
+      focus == other.focus && size == other.size && zoom == other.zoom && revision === other.revision
+    }
+  }
+
+  /// The node whose box stands for a node's group, and the other members' nodes; by member.
+  func hidden(_ patch: Patch) -> [NodeID: NodeID] {
+    var found: [NodeID: NodeID] = [:]
+    for group in groups {
+      let members = patch.nodes.keys.filter { group.members[$0] != nil }
+      guard members.count > 1 else { continue }
+      for member in members { found[member] = members[0] }
+    }
+    return found
+  }
+}
