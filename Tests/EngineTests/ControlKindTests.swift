@@ -30,4 +30,26 @@ import Testing
     #expect(zip(heard, heard.dropFirst()).allSatisfy { abs($0 - $1) < 0.003 })
     #expect(heard.suffix(1500).allSatisfy { abs($0 - 0.5) < 1e-6 })
   }
+
+  /// Two channels that move a value for all channels count as their mean, as stereo does at a mono input.
+  @Test func aConstantMovesByItsDepth() throws {
+    let bench = Bench(channels: 2)
+    bench.feed(1)
+    try bench.begin(
+      """
+      node in input channels=1
+      node half constant level=[0.5,-0.25] channels=2
+      node g gain gain=0dB
+      node out output channels=2
+      connect in -> g
+      connect half -> g.gain by 12dB
+      connect g -> out map=[0]
+      node sum add value=0.125
+      connect half -> sum
+      connect sum -> out map=[-1,1]
+      """)
+    bench.render(4800)
+    #expect(abs(bench.heard[0][4799] - 1.188_502) < 1e-4)
+    #expect(bench.heard[1][4799] == -0.125)
+  }
 }

@@ -100,7 +100,11 @@ import Testing
 
   @Test func reducedMotionShowsMetersOnceASecondAndKeysAtOnce() {
     func pictures(isCalm: Bool) -> Int {
-      let stage = Stage("node tone oscillator", "node out output", "connect tone -> out")
+      let stage = Stage(
+        "node tone oscillator", "node swell gain", "node lfo lfo rate=2Hz", "node out output",
+        "connect tone -> swell",
+        "connect lfo -> swell.gain by 24dB", "connect swell -> out")
+      stage.session.engine.isMetering = true
       stage.app.isCalm = isCalm
       _ = stage.screen
       var count = 0

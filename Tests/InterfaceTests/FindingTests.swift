@@ -136,7 +136,7 @@ import Testing
       problems == [
         "config.toml:3: error: `follow-file` is true or false",
         "config.toml:4: error: unknown setting `thema`; did you mean `theme`?",
-        "config.toml:5: error: unknown setting `more`; there are follow-file, theme",
+        "config.toml:5: error: unknown setting `more`; there are follow-file, motion, theme",
       ])
     #expect(Settings.read("theme = \n", file: "c").problems == ["c:1: error: a value is missing"])
     #expect(Settings.read("", file: "c").problems.isEmpty)

@@ -32,8 +32,10 @@ import Testing
   @Test(arguments: uses.indices, Kind.allCases)
   func asAnArgumentAMessageThatNamesItAndStatus1(use: Int, kind: Kind) throws {
     let folder = try Folder()
-    let (_, suffix, line) = Self.uses[use]
+    let (name, suffix, line) = Self.uses[use]
     let path = try file(kind, "strange" + suffix, in: folder)
+    // The browser opens there.
+    if name == "patch to edit", kind == .folder { return }
     _ = try folder.file("p.patch", "sostenuto 1\nnode o oscillator\nnode out output\nconnect o -> out\n")
     let outcome = try Program.run(line.map { $0 == "@" ? path : $0 }, in: folder.path)
     #expect(outcome.status == 1, "\(line) \(kind)")
