@@ -10,14 +10,12 @@ public struct KindRegistry: Sendable {
   public private(set) var catalogue = KindCatalogue([])
   private var byName: [String: NodeKind] = [:]
 
-  /// The program's own kinds: those of `KernelTag.apply`, in its order.
-  public static let builtIn: KindRegistry = {
-    let kinds = (1..<UInt8.max).lazy.map { number in
+  /// The program's own kinds: those of `KernelTag.apply`, in its order. Numbers may be left out.
+  public static let builtIn = KindRegistry(
+    (1..<UInt8.max).compactMap { number in
       let tag = KernelTag(number: number)
       return tag.apply(Describe(tag: tag))
-    }
-    return KindRegistry(kinds.prefix { $0 != nil }.compactMap { $0 })
-  }()
+    })
 
   /// A registry of kinds with different names.
   init(_ kinds: [NodeKind]) {
