@@ -49,9 +49,10 @@ TEST := --configuration release --scratch-path .build-test -Xcc -march=$(CPU) -X
 # code that is not specialised. Every other build makes it.
 DEBUG := --scratch-path .build-debug -Xcc -march=$(CPU) \
   -Xswiftc -Xllvm -Xswiftc -sil-disable-pass=performance-diagnostics
-# Functions that the audio thread may not call are watched; the linker puts the watch in.
-RTSAN := --configuration release --scratch-path .build-rtsan -Xcc -march=$(CPU) -Xcc -DSOSTENUTO_RTSAN \
-  -Xswiftc -enable-testing -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime -Xlinker --export-dynamic
+# Functions that the audio thread may not call are watched: the tests' program linked with RealtimeSanitizer. Nothing is
+# compiled anew.
+WATCH := $(shell clang --print-file-name=libclang_rt.rtsan-$(shell uname -m).a)
+RTSAN := $(TEST) -Xlinker --whole-archive -Xlinker $(WATCH) -Xlinker --no-whole-archive -Xlinker --export-dynamic
 # Addresses, and what threads do to each other, are watched by the compiler's instruments.
 WATCHED := --configuration release -Xcc -march=$(CPU) -Xswiftc -enable-testing
 ASAN := $(WATCHED) --scratch-path .build-asan --sanitize address

@@ -37,8 +37,12 @@ void sostenuto_after_render(void) {
   syscall(SYS_futex, &beat, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Sanitizers put functions of their own in the place of these. */
-#if !defined(SOSTENUTO_RTSAN) && !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+/* RealtimeSanitizer, where `make rtsan` has linked it: a test's program is the same otherwise. */
+void __rtsan_realtime_enter(void) __attribute__((weak));
+void __rtsan_realtime_exit(void) __attribute__((weak));
+
+/* The other sanitizers put functions of their own in the place of these. */
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
 
 struct span {
   struct sostenuto_audit *audit;
@@ -55,7 +59,8 @@ static int64_t now(void) {
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-bool sostenuto_audit_is_built_in(void) { return true; }
+/* RealtimeSanitizer waits and allocates by itself. */
+bool sostenuto_audit_is_built_in(void) { return !__rtsan_realtime_enter; }
 
 int64_t sostenuto_heap_bytes(void) {
   struct mallinfo2 information = mallinfo2();
@@ -105,48 +110,62 @@ void sostenuto_rtsan_enter(void) {
   struct sostenuto_audit *audit = atomic_load(&renders);
   if (audit && !flushes_denormals()) audit->with_denormals++;
   sostenuto_audit_begin(audit);
+  if (__rtsan_realtime_enter) __rtsan_realtime_enter();
 }
 void sostenuto_rtsan_exit(void) {
+  if (__rtsan_realtime_exit) __rtsan_realtime_exit();
   sostenuto_audit_end();
   sostenuto_after_render();
 }
 
-/* In the place of glibc's, for the whole program of the tests. */
+/* In the place of glibc's, for the whole program of the tests; RealtimeSanitizer's are called, where it is. */
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
+#define WATCHED __attribute__((weak))
+extern void *___interceptor_malloc(size_t) WATCHED, *___interceptor_calloc(size_t, size_t) WATCHED;
+extern void *___interceptor_realloc(void *, size_t) WATCHED, *___interceptor_aligned_alloc(size_t, size_t) WATCHED;
+extern int ___interceptor_posix_memalign(void **, size_t, size_t) WATCHED;
+extern void ___interceptor_free(void *) WATCHED;
+extern int ___interceptor_pthread_mutex_lock(pthread_mutex_t *) WATCHED;
 
 static void count_allocation(void) {
   if (span.audit) span.audit->allocations++;
 }
 
 void *malloc(size_t size) {
+  if (___interceptor_malloc) return ___interceptor_malloc(size);
   count_allocation();
   return __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size) {
+  if (___interceptor_calloc) return ___interceptor_calloc(count, size);
   count_allocation();
   return __libc_calloc(count, size);
 }
 
 void *realloc(void *memory, size_t size) {
+  if (___interceptor_realloc) return ___interceptor_realloc(memory, size);
   count_allocation();
   return __libc_realloc(memory, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
+  if (___interceptor_aligned_alloc) return ___interceptor_aligned_alloc(alignment, size);
   count_allocation();
   return __libc_memalign(alignment, size);
 }
 
 int posix_memalign(void **result, size_t alignment, size_t size) {
+  if (___interceptor_posix_memalign) return ___interceptor_posix_memalign(result, alignment, size);
   count_allocation();
   *result = __libc_memalign(alignment, size);
   return *result ? 0 : 12;
 }
 
 void free(void *memory) {
+  if (___interceptor_free) return ___interceptor_free(memory);
   if (span.audit && memory) span.audit->releases++;
   __libc_free(memory);
 }
@@ -161,6 +180,7 @@ __attribute__((constructor(101))) static void find_true_functions(void) {
 }
 
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
+  if (___interceptor_pthread_mutex_lock) return ___interceptor_pthread_mutex_lock(mutex);
   if (span.audit) span.audit->locks++;
   if (!true_lock) find_true_functions();
   return true_lock(mutex);
@@ -179,10 +199,8 @@ int64_t sostenuto_heap_bytes(void) { return 0; }
 void sostenuto_audit_renders(struct sostenuto_audit *audit) { (void)audit; }
 void sostenuto_audit_begin(struct sostenuto_audit *audit) { (void)audit; }
 void sostenuto_audit_end(void) {}
-#if !defined(SOSTENUTO_RTSAN)
 /* In the place of the product's, which do nothing: whoever waits for renders waits under any sanitizer. */
 void sostenuto_rtsan_enter(void) {}
 void sostenuto_rtsan_exit(void) { sostenuto_after_render(); }
-#endif
 
 #endif
