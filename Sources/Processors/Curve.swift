@@ -1,18 +1,18 @@
 import CVector
 import Realtime
 
-// The curves of a distortion. Oversampled, those with corners are antialiased by antiderivatives (J. Parker,
+// The curves of a distortion. Oversampled, they are antialiased by antiderivatives (J. Parker,
 // V. Zavalishin, E. Le Bivic, "Reducing the aliasing of nonlinear waveshaping using continuous-time convolution", DAFx-16,
 // 2016), of the second order (S. Bilbao, F. Esqueda, J. Parker, V. Välimäki, "Antiderivative antialiasing for memoryless
 // nonlinearities", IEEE Signal Processing Letters 24, 2017).
 //
 // The wave between two frames is a straight line. Each output is the curve of that line, averaged by a triangle
 // that reaches from the frame before to the frame behind: of each line a frame at its start takes the average
-// weighted by 1 - t, the frame at its end that weighted by t. Both are computed here without differences of
+// weighted by 1 - t, the frame at its end that weighted by t. Both are computed here without differences of large
 // antiderivatives, which would divide rounding errors by the distance of neighbours that are nearly equal. The
 // triangle takes a frame of latency, and dulls the highest frequencies: a short symmetric filter makes up for that.
 
-/// A curve with corners, or with so many harmonics that it aliases as if it had.
+/// A curve of an oversampled distortion: driven far, each has harmonics beyond any rate.
 protocol Curve {
   /// The frames as the lines at them need them. Audio thread.
   @_noLocks init(_ x: Frames)
@@ -221,23 +221,11 @@ struct CurveRoom: BitwiseCopyable {
     toEven: UnsafeMutablePointer<Float>, toOdd: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
     if shape == 0 {
-      smooth(even - 1, toEven, frames)
-      smooth(odd - 1, toOdd, frames)
+      lines(SaturatedFrames.self, even, odd, toEven, toOdd, frames)
     } else if shape == 1 {
       lines(FoldedFrames.self, even, odd, toEven, toOdd, frames)
     } else {
       lines(ClippedFrames.self, even, odd, toEven, toOdd, frames)
-    }
-  }
-
-  /// The smooth curve is taken frame by frame.
-  @_transparent @_noLocks private func smooth(
-    _ x: UnsafeMutablePointer<Float>, _ to: UnsafeMutablePointer<Float>, _ frames: Int
-  ) {
-    var frame = 0
-    while frame < frames {
-      to.store(hyperbolicTangents(x.vector(frame)), frame)
-      frame &+= 16
     }
   }
 

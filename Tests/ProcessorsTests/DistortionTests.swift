@@ -105,10 +105,11 @@ struct DistortionTests {
     return decibels(worst / amplitude(out, 5003))
   }
 
-  /// Without the antiderivatives these are -26 and -40 dB for clipping, and -1 and -72 dB for folding.
-  @Test func cornersAliasLittleWhereTheyAreOversampled() {
+  /// Without the antiderivatives these are -28 and -45 dB for tanh, -26 and -40 dB for clipping, and -1 and -72 dB for
+  /// folding.
+  @Test func curvesAliasLittleWhereTheyAreOversampled() {
     for (shape, oversample, limit) in [
-      (Float(2), Float(2), -55.0), (2, 4, -70), (1, 2, -28), (1, 4, -68),
+      (Float(0), Float(2), -55.0), (0, 4, -70), (2, 2, -55.0), (2, 4, -70), (1, 2, -28), (1, 4, -68),
     ] {
       let alias = loudestAlias(shape, oversample)
       #expect(alias < limit, "shape \(shape) at \(oversample) times: \(alias) dB")
@@ -149,7 +150,7 @@ struct DistortionTests {
 
   /// Neighbours that are equal, nearly so or far apart, small or huge: a line's curve lies between the limits, and where
   /// the sound rests it is the curve itself.
-  @Test(arguments: [Float(1), 2]) func theCurvesAreSafeForAnyNeighbours(shape: Float) {
+  @Test(arguments: [Float(0), 1, 2]) func theCurvesAreSafeForAnyNeighbours(shape: Float) {
     var chance = Chance(21)
     let memory = UnsafeMutableRawPointer.allocate(byteCount: 1 << 16, alignment: 64)
     defer { memory.deallocate() }
@@ -174,8 +175,31 @@ struct DistortionTests {
     for level in [Float(0.3), 0.999_999_9, 1, 1.5, 40] {
       for frame in -32..<64 { (even[frame], odd[frame]) = (level, level) }
       room.apply(shape, even, odd, toEven: toEven, toOdd: toOdd, 64)
-      let expected = shape == 1 ? sinf(level) : min(level, 1)
+      let expected = shape == 0 ? tanhf(level) : shape == 1 ? sinf(level) : min(level, 1)
       #expect((toEven[50] - expected).magnitude < 2e-5 && (toOdd[50] - expected).magnitude < 2e-5, "\(level)")
+    }
+  }
+
+  /// Lines of any length, upwards and downwards, on either side of zero and across it, beside an integral in many steps.
+  @Test func averagesOfLinesAreThoseOfTheCurve() {
+    var chance = Chance(23)
+    for _ in 0..<2000 {
+      let length = pow(10, Float.random(in: -4...3, using: &chance))
+      let start = Float.random(in: -1...1, using: &chance) * (Bool.random(using: &chance) ? 3 : length)
+      let end = start + (Bool.random(using: &chance) ? length : -length)
+      let (a, b) = (Double(start), Double(end))
+      let steps = 20_000
+      var expected = (0.0, 0.0)
+      for step in 0..<steps {
+        let t = (Double(step) + 0.5) / Double(steps)
+        let y = tanh(a + (b - a) * t) / Double(steps)
+        expected.0 += (1 - t) * y
+        expected.1 += t * y
+      }
+      let averages = SaturatedFrames(Frames(repeating: start)).averages(
+        to: SaturatedFrames(Frames(repeating: end)))
+      #expect(abs(Double(averages.start[5]) - expected.0) < 5e-5, "from \(start) to \(end)")
+      #expect(abs(Double(averages.end[9]) - expected.1) < 5e-5, "from \(start) to \(end)")
     }
   }
 
