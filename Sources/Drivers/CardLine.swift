@@ -33,6 +33,8 @@ final class CardLine: Sendable {
   /// Frame of the engine that is the first in the ring, or `closed`. Capture.
   private let first: Atomic<Int>
   private let isDry = Atomic<Bool>(false)
+  /// What the engine hears of it has faded out. Capture.
+  private let isSilent = Atomic<Bool>(true)
 
   // Audio thread only.
   nonisolated(unsafe) private let position: UnsafeMutablePointer<Int>
@@ -156,6 +158,13 @@ final class CardLine: Sendable {
 
   /// Fills the planes with what was captured.
   @_noLocks private func read(_ frames: Int) {
+    fill(frames)
+    // One condition: the compiler retains the line for the second of two.
+    let isSounding = fade.pointee.isMoving ? true : fade.pointee.target != 0
+    isSilent.store(!isSounding, ordering: .releasing)
+  }
+
+  @_noLocks private func fill(_ frames: Int) {
     let first = first.load(ordering: .acquiring)
     let begin = first &- position.pointee
     let wasDry = isDry.load(ordering: .relaxed)
@@ -228,10 +237,10 @@ final class CardLine: Sendable {
   /// The ring's first frame is the engine's `frame`. It must be empty.
   func begin(at frame: Int) { first.store(frame, ordering: .releasing) }
 
-  /// Throws away what is in the ring; true when that has happened.
+  /// Throws away what is in the ring; true when that has happened, and what was heard has faded out.
   func close() -> Bool {
     first.store(closed, ordering: .releasing)
-    guard ring.count == 0 else { return false }
+    guard ring.count == 0, isSilent.load(ordering: .acquiring) else { return false }
     isDry.store(false, ordering: .releasing)
     return true
   }

@@ -125,7 +125,8 @@ final class CardStream {
   /// Makes a period for the card.
   private func fill() {
     let period = device.period
-    if !isLocked || isLost && fade.isSilent { lockPlayback() }
+    // What begins anew must find silence: what fades out, because sound was missing or at the wrong place, ends first.
+    if !isLocked || isLost, fade.isSilent { lockPlayback() }
     guard isLocked else { return fade.rest(frames, frames: period) }
     let distance = servo.enginePosition - resampler.place
     let excess = distance - reserve - Resampler.lookahead(ratio: servo.rates)
@@ -148,11 +149,12 @@ final class CardStream {
     (isLocked, isLost) = (false, false)
     guard servo.isReady, !card.isStopping else { return drop(max(0, line.ring.count - Int(card.rate / 4))) }
     let ratio = servo.rates
-    let first = Int(servo.enginePosition - reserve - Resampler.lookahead(ratio: ratio)) - card.position
-    guard (0...line.ring.count).contains(first) else {
-      return drop(max(0, min(first, line.ring.count)))
-    }
-    drop(first)
+    let lookahead = Resampler.lookahead(ratio: ratio)
+    let first = Int(servo.enginePosition - reserve - lookahead) - card.position
+    drop(max(0, min(first, line.ring.count)))
+    // Where the engine is late, the next period is not there yet.
+    let needed = Int(Double(device.period) / ratio + lookahead) + 2
+    guard first >= 0, line.ring.count >= needed else { return }
     resampler.restart(at: card.position, ratio: ratio)
     lock()
   }

@@ -87,7 +87,11 @@ struct OutputFades: BitwiseCopyable, @unchecked Sendable {
 
   /// Fades what has been rendered.
   @_noLocks func apply(_ outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, frames: Int) {
-    if isInterrupted.pointee { restart() }
+    if isInterrupted.pointee {
+      // A short interruption ends when its fade has.
+      if isFading(outputs) { return interrupt(outputs, frames: frames) }
+      restart()
+    }
     let isClosing = isClosing.pointee.load(ordering: .acquiring)
     var isAudible = false
     var channel = 0
@@ -168,6 +172,15 @@ struct OutputFades: BitwiseCopyable, @unchecked Sendable {
       }
       channel &+= 1
     }
+  }
+
+  @_noLocks private func isFading(_ outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>) -> Bool {
+    var channel = 0
+    while channel < channelCapacity {
+      if outputs[channel] != nil, ramps[channel].isMoving { return true }
+      channel &+= 1
+    }
+    return false
   }
 
   /// Begins from silence, after a pause in which nobody heard anything of us.

@@ -27,8 +27,10 @@ final class CardRig: @unchecked Sendable {
   /// What it hears from `heardFrom` on.
   var heardFrom = 0
   private var heardFrames: [Float] = []
-  /// The engine stands still from the first to the second time, in seconds after its begin.
-  var pause: ClosedRange<Double>?
+  /// The engine stands still from the first to the second time of each, in seconds of its sound.
+  var pauses: [ClosedRange<Double>] = []
+  /// Its thread sleeps from the first to the second time of each, in seconds after its begin, and then makes up for it.
+  var lateness: [ClosedRange<Double>] = []
 
   nonisolated(unsafe) static var present: CardRig?
 
@@ -53,16 +55,23 @@ final class CardRig: @unchecked Sendable {
   /// Renders the periods that are due.
   func go(to time: Int64) {
     if begin == 0 { (begin, next) = (time, time) }
-    while let due = next, due <= time {
+    while let due = next.map(wakeup), due <= time {
       render(at: due)
       var length = Double(position) / rate
-      if let pause, length >= pause.lowerBound { length += pause.upperBound - pause.lowerBound }
+      for pause in pauses where length >= pause.lowerBound { length += pause.upperBound - pause.lowerBound }
       random ^= random << 13
       random ^= random >> 7
       random ^= random << 17
       length += jitter * Double(random % 1000) / 1000
       next = begin + Int64(length * 1e9)
     }
+  }
+
+  /// When its thread wakes that is to wake at `due`.
+  private func wakeup(_ due: Int64) -> Int64 {
+    let place = Double(due - begin) * 1e-9
+    guard let sleep = lateness.first(where: { $0.contains(place) }) else { return due }
+    return begin + Int64(sleep.upperBound * 1e9)
   }
 
   private func render(at time: Int64) {

@@ -1,6 +1,7 @@
 import CFakeAlsa
 import Foundation
 import Patch
+import TestSupport
 import Testing
 
 @testable import Drivers
@@ -187,11 +188,40 @@ extension AlsaCardTests {
       // The engine stands still for a second. What follows has no step beyond the sine's own.
       shape.xruns = 0
       shape.heard_from = 48_000 * 2
-      outcome = try run(shape, seconds: 6) { $0.pause = 2.5...3.5 }
+      outcome = try run(shape, seconds: 6) { $0.pauses = [2.5...3.5] }
       #expect(outcome.state.stage == .running)
       let sound = heard()
       #expect(largestStep(sound) < 0.0655)
       #expect(sound.contains { $0 == 0 })
+    }
+
+    /// The engine's thread is late by 1 to 40 ms again and again. What it has missed is missing, or comes in a bunch. However
+    /// short the silence is, what ends fades out, and what begins fades in from silence.
+    @Test(arguments: 1...120) func aSilenceOfAnyLengthHasNoStep(seed: UInt64) throws {
+      var random = SeededGenerator(seed: seed)
+      let isInput = seed.isMultiple(of: 2)
+      let period = [16, 32, 64, 100, 256].randomElement(using: &random)!
+      var (pauses, lateness): ([ClosedRange<Double>], [ClosedRange<Double>]) = ([], [])
+      var place = 1.2
+      while place < 9 {
+        let length = Double.random(in: 0.001...0.04, using: &random)
+        if Bool.random(using: &random) {
+          pauses.append(place...place + length)
+        } else {
+          lateness.append(place...place + length)
+        }
+        place += length + Double.random(in: 0.01...0.5, using: &random)
+      }
+      var shape = fake_alsa_shape.card(ppm: 100)
+      (shape.rate, shape.tone, shape.heard_from) = (8000, 50, 8000)
+      let outcome = try run(
+        shape, isInput: isInput, rate: 8000, period: period, seconds: 9, frequency: 50
+      ) { ($0.pauses, $0.lateness, $0.heardFrom) = (pauses, lateness, 8000) }
+      let sound = isInput ? outcome.rig.heard : heard()
+      // The sine's own, and the fade's.
+      let bound: Float = 0.5 * (2 * .pi * 50 / 8000 * 1.02 + 1.875 / 80) + 1e-3
+      #expect(largestStep(sound) < bound, "seed \(seed), input \(isInput), period \(period)")
+      #expect(sound.contains { abs($0) > 0.4 })
     }
 
     /// The engine's thread wakes up to 2 ms late: nothing is lost for long, since the reserve grows.

@@ -77,6 +77,19 @@ import Testing
     #expect(player.heard.allSatisfy { $0 >= 0 })
   }
 
+  @Test(arguments: [1, 16, 64, 1024])
+  func anInterruptionOfAnyLengthHasNoStep(period: Int) {
+    let player = Player(isHeard: true, period: period)
+    player.play(600 / period + 1)
+    for frames in [1, 30, 100, 200, 300, 450, 479, 481, 700] {
+      player.interrupt(frames / period + 1)
+      player.play(3 + (frames * 7 % 1300) / period)
+    }
+    player.play(1500 / period + 1)
+    #expect(player.heard.last == 1 && player.heard.contains(0))
+    #expect(largestStep(player.heard[...]) < bound)
+  }
+
   @Test func closingFadesOutAndOpeningFadesIn() {
     let player = Player(isHeard: true)
     player.play(20)
