@@ -19,6 +19,7 @@ import tempfile
 from forms import BLOCK, PARALLEL, PROGRAMS, RATE, SERIES, WRITERS, Work, write_ours
 from measure import Failure, median, read_wav, run
 from patches import instrument
+from controls import *
 from works import *
 from workloads import sample, write_wav
 
@@ -61,6 +62,7 @@ KINDS = {
     "add": (*ADDS,),
     "multiply": (*PRODUCTS,),
     "crossfade": (*CROSSFADES,),
+    "envelope": (*ENVELOPES,),
     "transport": (Work("rolling", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=64),),
     "record": (Work("at rest, no take", total=256),),
 }

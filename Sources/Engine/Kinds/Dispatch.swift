@@ -52,6 +52,7 @@ struct KernelTag: Sendable, Equatable {
     case 31: verb(Add.self)
     case 32: verb(Multiply.self)
     case 33: verb(Fader.self)
+    case 90: verb(Envelope.self)
     case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }
