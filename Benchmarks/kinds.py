@@ -63,6 +63,8 @@ KINDS = {
     "multiply": (*PRODUCTS,),
     "crossfade": (*CROSSFADES,),
     "envelope": (*ENVELOPES,),
+    "voices": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=64),),
+    "mixdown": (*MIXDOWNS,),
     "transport": (Work("rolling", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=64),),
     "record": (Work("at rest, no take", total=256),),
 }

@@ -210,6 +210,25 @@ MIXES = (
 )  # fmt: skip
 
 
+def placed(g, xs, m, i):
+    """Each channel at its place: a factor for either side."""
+    sides = []
+    for gain in (0.8, 0.6):
+        sum = g.mul(xs[0], gain)
+        for x in xs[1:]:
+            sum = g.mul_add(x, gain, sum)
+        sides.append(sum)
+    return sides
+
+
+MIXDOWNS = (
+    Work(
+        "at rest", "spread=70%", forms=SIDE_BY_SIDE, channels=2, scsynth=placed,
+        csound=lambda g, xs, m, i: [g.a("= " + " + ".join(f"{x}*{gain}" for x in xs)) for gain in (0.8, 0.6)],
+    ),
+)  # fmt: skip
+
+
 def crosspoint(source, target, width):
     """One is above 0 dB; the sums are about one."""
     if source == target == 0:

@@ -46,7 +46,9 @@ extension Patch {
     switch typed(edit, catalogue: catalogue) {
     case .connect(let name, var settings):
       guard let ends = try? fitting(name, catalogue: catalogue) else { return edit }
-      if let depth = settings.depth, let parameter = modulated(by: ends, catalogue: catalogue) {
+      if settings.depth == nil {
+        settings.depth = usualDepth(of: ends, catalogue: catalogue)
+      } else if let depth = settings.depth, let parameter = modulated(by: ends, catalogue: catalogue) {
         settings.depth = parameter.depth(depth)?.value ?? depth
       }
       return .connect(shortName(of: ends, catalogue: catalogue), settings)

@@ -71,6 +71,19 @@ extension KindDescription {
     }
   }
 
+  /// Position of the parameter that states the channels of an output while a node lives, so that they grow without
+  /// interrupting it; nil: they are fixed, or follow the inputs.
+  public func sizeParameter(of output: PortDescription) -> Int? {
+    guard case .parameter(let name) = output.format else { return nil }
+    return parameters.firstIndex { $0.name == name && $0.smoothing == .kernel }
+  }
+
+  /// True when such an output has a channel for each one that a cable brings to this parameter: a source's, with one value a
+  /// channel.
+  public func isWidened(by parameter: ParameterDescription) -> Bool {
+    parameter.isPerChannel && !inputs.contains { !$0.isEvents }
+  }
+
   /// True for other programs, whose cables the driver connects.
   public var isClient: Bool { endpoint == .client }
 
@@ -86,6 +99,10 @@ extension PortDescription {
     /// Signal that only controls others, or that is multiplied with them. A bridge over a removed node leaves
     /// it out.
     case sidechain
+    /// Pitch in octaves from A4, 440 Hz: a cable into a frequency of 440 Hz has the depth `by 1oct`.
+    case pitch
+    /// Above 0 while something is held: what starts and ends envelopes.
+    case gate
   }
 }
 

@@ -1,7 +1,7 @@
 /// Resolution of names to ports.
 extension Patch {
-  /// The ports that a cable of this name joins: named ports as given, otherwise the first pair of the same
-  /// type (both audio or both events). Parameters are ports only by name.
+  /// The ports that a cable of this name joins: named ports as given, otherwise a pitch and a frequency, or a gate and a
+  /// gate, or else the first pair of the same type (both audio or both events). Other parameters are ports only by name.
   public func fitting(_ name: CableName, catalogue: KindCatalogue) throws(EditError) -> Cable.Ends {
     let name = resolved(name, catalogue: catalogue)
     let source = try end(name.source.node, catalogue)
@@ -13,6 +13,9 @@ extension Patch {
     }
 
     let outputs = try Self.outputs(of: source, kind: source.kind, named: name.source.port)
+    if let pair = Self.pair(outputs, destination, named: name.destination.port) {
+      return Cable.Ends(PortReference(source.id, pair.output), PortReference(destination.id, pair.input))
+    }
     let inputs = try Self.inputs(of: destination, kind: destination.kind, named: name.destination.port)
     for output in outputs {
       for input in inputs
@@ -67,6 +70,7 @@ extension Patch {
 
   private struct Candidate {
     var name: String
+    var role = PortDescription.Role.main
     /// nil: a placeholder's port, which takes any type.
     var isEvents: Bool?
   }
@@ -79,9 +83,11 @@ extension Patch {
       if kind.outputs.isEmpty {
         throw .noPorts(node.name, kind: kind.name, .output, parameters: [])
       }
-      return kind.outputs.map { Candidate(name: $0.name, isEvents: $0.isEvents) }
+      return kind.outputs.map { Candidate(name: $0.name, role: $0.role, isEvents: $0.isEvents) }
     }
-    if let isEvents = kind.outputIsEvents(port) { return [Candidate(name: port, isEvents: isEvents)] }
+    if let output = kind.outputs.first(where: { $0.name == port }) {
+      return [Candidate(name: port, role: output.role, isEvents: output.isEvents)]
+    }
     throw .noPort(PortName(node.name, port), .output, known: kind.outputNames)
   }
 
@@ -97,6 +103,20 @@ extension Patch {
     }
     if let isEvents = kind.inputIsEvents(port) { return [Candidate(name: port, isEvents: isEvents)] }
     throw .noPort(PortName(node.name, port), .input, known: kind.inputNames)
+  }
+
+  /// The first output that has a counterpart of its role among the inputs.
+  private static func pair(_ outputs: [Candidate], _ destination: End, named port: String?)
+    -> (output: String, input: String)?
+  {
+    guard port == nil, let kind = destination.kind else { return nil }
+    for output in outputs where output.role == .pitch || output.role == .gate {
+      if let input = kind.inputs.first(where: { $0.role == output.role }) { return (output.name, input.name) }
+      if output.role == .pitch, let frequency = kind.parameters.first(where: \.takesPitch) {
+        return (output.name, frequency.name)
+      }
+    }
+    return nil
   }
 
   private static func mismatch(

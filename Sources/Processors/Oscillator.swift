@@ -17,7 +17,9 @@ public struct Oscillator: Kernel {
         "Frequency; a list gives one a channel. Backwards where modulated below zero; silent above half the rate.",
         default: 440, range: 0...24_000, isPerChannel: true),
       .gain("level", "Its peak.", default: -12, isPerChannel: true),
-      .count("channels", "How many oscillators, one a channel.", default: 1),
+      .count(
+        "channels", "How many oscillators, one a channel; at least one for each channel of cables into parameters.",
+        default: 1, smoothing: .kernel),
     ], amplification: .never, cost: .init(8, perChannel: 28))
 
   /// Positions in `description.parameters`.
@@ -26,7 +28,7 @@ public struct Oscillator: Kernel {
   public static var level: Int { @_noLocks get { 2 } }
   public static var channels: Int { @_noLocks get { 3 } }
 
-  private struct Voice: BitwiseCopyable {
+  fileprivate struct Voice: BitwiseCopyable {
     var phase: Int32 = 0
     var step: Int32 = 0
     /// The frequency at rest that `step` and `size` are for.
@@ -48,28 +50,40 @@ public struct Oscillator: Kernel {
     }
   }
 
-  private let states: UnsafeMutablePointer<Voice>
-  /// Phases of one channel in this block, for a moving frequency.
-  private let moving: MovingPhases
-  private let other: UnsafeMutablePointer<Float>
-  private let count: Int
+  private var memory: OscillatorMemory
+  private var count: Int
   private var nextTime: Int64 = -1
   /// The sample rate that the voices know.
   private var rate: Float = 0
   private var isMute = false
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    3 * blockCapacity * 4 + configuration.outputs[0] * MemoryLayout<Voice>.stride
+    Arena.bytes { OscillatorMemory(configuration.outputs[0], &$0) }
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     count = configuration.outputs[0]
     var arena = Arena(memory)
-    moving = MovingPhases(&arena)
-    other = arena.take(Float.self, blockCapacity)
-    states = arena.take(Voice.self, count)
+    self.memory = OscillatorMemory(count, &arena)
     for channel in 0..<count { states[channel] = Voice() }
   }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let wide = widening.outputs[0]
+    var arena = Arena(memory)
+    let new = OscillatorMemory(wide, &arena)
+    var channel = 0
+    while channel < wide {
+      let from = Widening.source(of: channel, from: count, to: wide)
+      new.states[channel] = from >= 0 ? states[from] : Voice()
+      channel &+= 1
+    }
+    self.memory = new
+    count = wide
+  }
+
+  private var states: UnsafeMutablePointer<Voice> { @inline(__always) @_noLocks get { memory.states } }
+  private var moving: MovingPhases { @inline(__always) @_noLocks get { memory.moving } }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     catchUp(to: block.time)
@@ -186,9 +200,19 @@ public struct Oscillator: Kernel {
     _ to: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
     if shape.blend == nil {
+      // A voice that is not heard costs nothing.
+      if level.isSteady, level.value(channel) == 0 { return clear(to) }
       wave.make(shape.new, WaveLevel(level, channel), to, frames)
     } else {
       makeFading(wave, shape, level, channel, to, frames, nil)
+    }
+  }
+
+  @inline(__always) @_noLocks private func clear(_ to: UnsafeMutablePointer<Float>) {
+    var frame = 0
+    while frame < blockCapacity {
+      to.store(Frames(repeating: 0), frame)
+      frame &+= 16
     }
   }
 
@@ -198,13 +222,13 @@ public struct Oscillator: Kernel {
     _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ sizes: UnsafeMutablePointer<Float>?
   ) {
     wave.make(shape.new, WaveLevel(), to, frames)
-    if shape.blend != nil { wave.make(shape.old, WaveLevel(), other, frames) }
+    if shape.blend != nil { wave.make(shape.old, WaveLevel(), memory.other, frames) }
     var frame = 0
     while frame < frames {
       var y = to.vector(frame)
       if let blend = shape.blend {
         let b = blend.vector(frame)
-        y = other.vector(frame) * (1 - b) + y * b
+        y = memory.other.vector(frame) * (1 - b) + y * b
       }
       if let sizes { y = y * Self.gain(sizes.vector(frame)) }
       to.store(y * level.vector(channel, frame) + 0, frame)
@@ -221,5 +245,20 @@ public struct Oscillator: Kernel {
       states[channel].phase &+= states[channel].step &* gap
       channel &+= 1
     }
+  }
+}
+
+/// Memory of an oscillator.
+private struct OscillatorMemory: BitwiseCopyable {
+  /// Phases of one channel in this block, for a moving frequency.
+  let moving: MovingPhases
+  let other: UnsafeMutablePointer<Float>
+  let states: UnsafeMutablePointer<Oscillator.Voice>
+
+  @_noLocks init(_ count: Int, _ arena: inout Arena) {
+    moving = MovingPhases(&arena)
+    other = arena.take(Float.self, blockCapacity)
+    states = arena.reserve(count &* MemoryLayout<Oscillator.Voice>.stride)
+      .assumingMemoryBound(to: Oscillator.Voice.self)
   }
 }

@@ -96,6 +96,8 @@ final class EngineNode {
   var isMuted: Bool { slot?.pointee.isMuted == true }
   /// The signal path ends here, so no node downstream could fade in its place.
   let isSink: Bool
+  /// By output: position of the parameter that states its channels, where they may change while the node lives.
+  let sizes: [Int?]
   /// Latency, in frames.
   var latency: Int32 = 0
 
@@ -122,6 +124,7 @@ final class EngineNode {
       case .flexible: 1
       }
     }
+    sizes = outputs.map { type?.description.sizeParameter(of: $0) }
     inputChannels = inputs.map(channels)
     outputChannels = outputs.map(channels)
     self.rows = rows

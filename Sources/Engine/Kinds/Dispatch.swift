@@ -53,6 +53,8 @@ struct KernelTag: Sendable, Equatable {
     case 32: verb(Multiply.self)
     case 33: verb(Fader.self)
     case 90: verb(Envelope.self)
+    case 130: verb(Voices.self)
+    case 131: verb(Mixdown.self)
     case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }
@@ -126,10 +128,10 @@ private struct IsFinished: KernelVerb {
 
 /// Number of sounding voices. Audio thread.
 @_noLocks func dispatchVoices(_ tag: KernelTag, _ kernel: UnsafeMutableRawPointer) -> Int {
-  tag.apply(Voices(kernel: kernel))
+  tag.apply(VoiceCount(kernel: kernel))
 }
 
-private struct Voices: KernelVerb {
+private struct VoiceCount: KernelVerb {
   let kernel: UnsafeMutableRawPointer
 
   @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) -> Int {
