@@ -13,7 +13,8 @@ public struct Envelope: Kernel {
     inputs: [
       PortDescription(
         "gate", .flexible,
-        "Above 0 it is open. Opening it starts from the present level; one frame at 0 starts again.")
+        "Above 0 it is open. Opening it starts from the present level; one frame at 0 starts again.",
+        role: .gate)
     ],
     outputs: [PortDescription("out", .flexible, "From 0 to 1, one for each channel of the gate.")],
     parameters: [
