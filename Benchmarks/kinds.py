@@ -66,6 +66,11 @@ KINDS = {
     "voices": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=64),),
     "mixdown": (*MIXDOWNS,),
     "transport": (Work("rolling", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=64),),
+    "patch": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=200),),
+    "inlet": (*MIXES,),
+    "outlet": (*MIXES,),
+    "eventin": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=200),),
+    "eventout": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=200),),
     "record": (Work("at rest, no take", total=256),),
 }
 

@@ -20,6 +20,28 @@ extension KindDescription {
     public var isOutput: Bool { self == .output || self == .midiOutput }
   }
 
+  /// Place of a node at the edge of a sub-patch.
+  public struct Boundary: Sendable, Hashable {
+    /// Side of the sub-patch.
+    public enum Side: Sendable, Hashable {
+      /// Its input is outside.
+      case inlet
+      /// Its output is outside.
+      case outlet
+    }
+
+    /// Side of the sub-patch.
+    public var side: Side
+    /// Kind that stands in its place when the sub-patch's file is played alone; nil: the same.
+    public var alone: String?
+
+    /// A kind at the edge.
+    public init(_ side: Side, alone: String? = nil) {
+      self.side = side
+      self.alone = alone
+    }
+  }
+
   /// Contents of a node's box in the graph.
   public enum Face: Sendable, Hashable {
     /// The settings that differ from the defaults, then others.
@@ -117,6 +139,8 @@ extension ParameterDescription {
     case scale
     /// A key map for a scale.
     case keyMap
+    /// A patch.
+    case patch
   }
 
   /// Condition of a parameter's use: another parameter has at least this value.

@@ -39,6 +39,10 @@ public struct KindDescription: Sendable, Identifiable {
   public var latencyVaries: Bool
   /// Its nodes go by tempo, meter and place of the transport, so views show it.
   public var goesByTransport: Bool
+  /// Place of its nodes at the edge of a sub-patch; nil: they are within it.
+  public var boundary: Boundary?
+  /// A node of the kind is a sub-patch: other nodes are inside it.
+  public var isContainer: Bool
 
   /// The name.
   public var id: String { name }
@@ -50,7 +54,7 @@ public struct KindDescription: Sendable, Identifiable {
     face: Face = .settings, isKeyboard: Bool = false, amplification: Amplification = .possible,
     cost: Cost = Cost(20, perChannel: 150), readings: [ReadingDescription] = [],
     stateParameter: String? = nil, isSplitInvariant: Bool = true, latencyVaries: Bool = false,
-    goesByTransport: Bool = false
+    goesByTransport: Bool = false, boundary: Boundary? = nil, isContainer: Bool = false
   ) {
     self.name = name
     self.summary = summary
@@ -68,6 +72,8 @@ public struct KindDescription: Sendable, Identifiable {
     self.isSplitInvariant = isSplitInvariant
     self.latencyVaries = latencyVaries
     self.goesByTransport = goesByTransport
+    self.boundary = boundary
+    self.isContainer = isContainer
   }
 }
 
@@ -79,7 +85,7 @@ public struct PortDescription: Sendable, Hashable {
     case events
     /// A fixed number of channels.
     case channels(Int)
-    /// Channel count stated by the integer parameter (`inputs` of a matrix).
+    /// Channel count stated by the integer parameter (`inputs` of a matrix); 0: flexible.
     case parameter(String)
     /// Channel count of an input: that of the widest cable into it (1...64). Of an output: that of the first
     /// input.
@@ -210,6 +216,8 @@ public struct ParameterDescription: Sendable {
 public struct KindCatalogue: Sendable {
   /// The kinds in the order of the reference.
   public let kinds: [KindDescription]
+  /// Files of sub-patches; nil: they are not read.
+  public var definitions: (any DefinitionSource)?
   private let byName: [String: Int]
 
   /// A catalogue of kinds with different names.

@@ -223,6 +223,7 @@ extension Session {
     var isOther = false
     for id in nodes {
       let node = patch[id]
+      if let node { markDefinition(of: node) }
       let hasText = node?.settings.values.contains { if case .text = $0 { true } else { false } } == true
       let request = hasText ? node.flatMap { self.request(of: $0) } : nil
       let tuning = hasText ? node.flatMap { self.tuning(of: $0) } : nil

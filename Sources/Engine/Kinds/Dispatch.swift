@@ -55,6 +55,11 @@ struct KernelTag: Sendable, Equatable {
     case 90: verb(Envelope.self)
     case 130: verb(Voices.self)
     case 131: verb(Mixdown.self)
+    case 240: verb(SubPatch.self)
+    case 241: verb(SoundIn.self)
+    case 242: verb(SoundOut.self)
+    case 243: verb(EventIn.self)
+    case 244: verb(EventOut.self)
     case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }

@@ -103,7 +103,8 @@ extension Draft {
     case .channels(let count): return count
     case .parameter(let name):
       let mayGrow = kind.sizeParameter(of: output) != nil && kind.parameters.contains(where: kind.isWidened)
-      return mayGrow ? nil : kind.count(name, of: node)
+      let count = kind.count(name, of: node)
+      return mayGrow || count == 0 ? nil : count
     case .events, .flexible: return nil
     }
   }
