@@ -50,7 +50,8 @@ extension KindCatalogue {
 
   /// The patch in the file of a sub-patch; nil: there is none, or it cannot be read.
   package func definition(of node: Node) -> Patch? {
-    guard let file = definitionFile(of: node), case .found(let patch)? = definitions?.definition(of: file) else {
+    guard let file = definitionFile(of: node), case .found(let patch)? = definitions?.definition(of: file)
+    else {
       return nil
     }
     return patch
@@ -84,7 +85,8 @@ extension KindCatalogue {
     let isAtEdge = NodePath.container(of: node.name) == nil
     let kind = isAtEdge ? inner(for: node.kind) : nil
     var result = Node(
-      id: NodeID(raw: 0), name: container + "/" + node.name, kind: kind?.name ?? node.kind, settings: node.settings, place: node.place,
+      id: NodeID(raw: 0), name: container + "/" + node.name, kind: kind?.name ?? node.kind,
+      settings: node.settings, place: node.place,
       comments: node.comments)
     result.lineComments = node.lineComments
     guard let kind else { return result }
@@ -101,7 +103,8 @@ extension KindCatalogue {
     for parameter in self[node.kind]?.parameters ?? [] where parameter.dimensions.isEmpty {
       let path = ParameterPath(parameter.name)
       guard let there = kind[parameter: parameter.name],
-        let value = try? there.checked(node.settings[path] ?? parameter.defaultValue, of: node.name, at: path),
+        let value = try? there.checked(
+          node.settings[path] ?? parameter.defaultValue, of: node.name, at: path),
         value != there.defaultValue || node.lineComments[.setting(path)] != nil
       else { continue }
       settings[path] = value
@@ -112,15 +115,18 @@ extension KindCatalogue {
   /// A node inside a sub-patch as it is in a file of its own. `base`: the node in that file now.
   fileprivate func alone(_ node: Node, named name: String, base: Node?) -> Node {
     var result = Node(
-      id: NodeID(raw: 0), name: name, kind: node.kind, settings: node.settings, place: node.place, comments: node.comments)
+      id: NodeID(raw: 0), name: name, kind: node.kind, settings: node.settings, place: node.place,
+      comments: node.comments)
     result.lineComments = node.lineComments
-    guard NodePath.container(of: name) == nil, let kind = self[node.kind], let alone = kind.boundary?.alone else {
+    guard NodePath.container(of: name) == nil, let kind = self[node.kind], let alone = kind.boundary?.alone
+    else {
       return result
     }
     // A file may have an inlet itself.
     if base?.kind == node.kind { return result }
     result = Node(
-      id: NodeID(raw: 0), name: name, kind: alone, settings: node.settings, place: node.place, comments: node.comments)
+      id: NodeID(raw: 0), name: name, kind: alone, settings: node.settings, place: node.place,
+      comments: node.comments)
     result.lineComments = node.lineComments
     if let kind = self[alone] { result.settings = carried(node, to: kind) }
     guard let base, base.kind == alone else { return result }
@@ -149,7 +155,8 @@ extension Patch {
     func inner(_ port: PortName) -> PortName { PortName(inner(port.node), port.port) }
     var edits = nodes.values.map { Edit.add(catalogue.enclosed($0, in: container), before: next) }
     for cable in orderedCables(catalogue: catalogue) {
-      let name = CableName(inner(self.name(of: cable.ends).source), inner(self.name(of: cable.ends).destination))
+      let name = CableName(
+        inner(self.name(of: cable.ends).source), inner(self.name(of: cable.ends).destination))
       edits.append(.connect(name, cable.settings))
       if !cable.comments.isEmpty { edits.append(.comment(.cable(name), cable.comments)) }
     }
@@ -169,7 +176,9 @@ extension Patch {
       (result.header, result.footer) = (base.header, base.footer)
     }
     let start = container.utf8.count + 1
-    let plain = { (name: String) in NodePath.isInside(name, container) ? String(name.utf8.dropFirst(start))! : name }
+    let plain = { (name: String) in
+      NodePath.isInside(name, container) ? String(name.utf8.dropFirst(start))! : name
+    }
     var ids: [NodeID: NodeID] = [:]
     let own = published(by: container).map { published($0.node, $0.path) ?? ($0.node, $0.path) }
     for node in allNodes(inside: container) {
@@ -191,7 +200,8 @@ extension Patch {
         else { continue }
         result.plug(
           Cable(
-            Cable.Ends(PortReference(source, ends.source.port), PortReference(destination, ends.destination.port)),
+            Cable.Ends(
+              PortReference(source, ends.source.port), PortReference(destination, ends.destination.port)),
             cable.settings, comments: cable.comments))
       }
     }
@@ -217,7 +227,8 @@ extension Patch {
     let kinds = Set(catalogue.kinds.lazy.filter(\.isContainer).map(\.name))
     guard nodes.contains(ofKind: kinds.contains) else { return [] }
     return nodes.values.compactMap { node in
-      guard kinds.contains(node.kind), hasInside(node.name), let file = catalogue.definitionFile(of: node) else {
+      guard kinds.contains(node.kind), hasInside(node.name), let file = catalogue.definitionFile(of: node)
+      else {
         return nil
       }
       return (node, file)
@@ -226,7 +237,9 @@ extension Patch {
   }
 
   /// The values of published parameters that differ from those in a sub-patch's file.
-  package func ownValues(of node: Node, base: Patch, catalogue: KindCatalogue) -> [(name: String, value: Value)] {
+  package func ownValues(of node: Node, base: Patch, catalogue: KindCatalogue) -> [(
+    name: String, value: Value
+  )] {
     published(by: node.name).compactMap { parameter in
       let (name, path) = published(parameter.node, parameter.path) ?? (parameter.node, parameter.path)
       guard let inner = self[named: name], NodePath.isInside(name, node.name) else { return nil }

@@ -3,7 +3,9 @@
 extension Edit {
   /// The same edit with other names of nodes.
   func renaming(_ name: (String) -> String) -> Edit {
-    func port(_ port: PortName) -> PortName { port.program == nil ? PortName(name(port.node), port.port) : port }
+    func port(_ port: PortName) -> PortName {
+      port.program == nil ? PortName(name(port.node), port.port) : port
+    }
     func cable(_ cable: CableName) -> CableName { CableName(port(cable.source), port(cable.destination)) }
     func node(_ node: Node) -> Node {
       var node = node.with(id: NodeID(raw: 0))
@@ -145,7 +147,8 @@ extension Draft {
           edits.append(Edit.connect(patch.name(of: cable.ends), cable.settings).renaming(new))
         }
       }
-      return edits + publications(inside: name).map { .setPatch(.publish(new($0.key), $0.value.renaming(new))) }
+      return edits
+        + publications(inside: name).map { .setPatch(.publish(new($0.key), $0.value.renaming(new))) }
     case .isolate(let name):
       guard filled(name) != nil else { return nil }
       let cables = outerCables(of: name)
@@ -153,7 +156,9 @@ extension Draft {
       return cables.map { .disconnect(patch.name(of: $0.ends)) }
     case .replace(let name, let node):
       let old = try patch.node(named: name)
-      guard filled(name) != nil || catalogue.definitionFile(of: node) != nil, node.id.raw == 0 else { return nil }
+      guard filled(name) != nil || catalogue.definitionFile(of: node) != nil, node.id.raw == 0 else {
+        return nil
+      }
       var new = node
       new.name = name
       return try exchanging(old) { (draft: Draft) throws(EditError) in
@@ -214,7 +219,8 @@ extension Draft {
 
   /// The edits that add a sub-patch with what its file has. `make`: the edit of the node itself.
   private func filling(_ node: Node, _ make: (Node) -> Edit) throws(EditError) -> [Edit] {
-    guard let file = catalogue.definitionFile(of: node), let definition = catalogue.definitions?.definition(of: file)
+    guard let file = catalogue.definitionFile(of: node),
+      let definition = catalogue.definitions?.definition(of: file)
     else { return [make(node)] }
     switch definition {
     case .missing: return [make(node)]
@@ -224,7 +230,9 @@ extension Draft {
       var plain = node
       let values = catalogue.published(of: node)
       for path in values.keys { plain.settings[path] = nil }
-      let reference = plain.settings.first { catalogue[node.kind]?[parameter: $0.key.name]?.fileType == .patch }
+      let reference = plain.settings.first {
+        catalogue[node.kind]?[parameter: $0.key.name]?.fileType == .patch
+      }
       if let reference { plain.settings[reference.key] = nil }
       let first = make(plain)
       let next: String?
@@ -272,7 +280,9 @@ extension Draft {
     for (cable, (short, full)) in zip(cables, names) {
       func end(_ short: PortName, _ full: PortName) -> [PortName] {
         guard full.node == name || NodePath.isInside(full.node, name) else { return [full] }
-        let port = short.node == name ? short.port ?? (isFilled ? String(NodePath.last(of: full.node)) : full.port) : nil
+        let port =
+          short.node == name
+          ? short.port ?? (isFilled ? String(NodePath.last(of: full.node)) : full.port) : nil
         return [PortName(name, port), PortName(name)]
       }
       let wanted = end(short.source, full.source).flatMap { source in
@@ -296,7 +306,8 @@ extension Draft {
     let cables = outerCables(of: node.name)
     func isInner(_ id: NodeID) -> Bool { patch[id].map { NodePath.isInside($0.name, node.name) } ?? false }
     let isPort = { (cable: Cable) in
-      patch[cable.ends.destination.node].flatMap { catalogue[$0.kind]?.inlet?.name } == cable.ends.destination.port
+      patch[cable.ends.destination.node].flatMap { catalogue[$0.kind]?.inlet?.name }
+        == cable.ends.destination.port
     }
     let sources = cables.filter { !isInner($0.ends.source.node) && isPort($0) }
     let destinations = cables.filter { !isInner($0.ends.destination.node) }
@@ -322,7 +333,9 @@ extension Draft {
     var own: [String] = []
     if case .set(let name, let path, _, _) = edit { own = patch.publishers(of: name, path) }
     for container in [scope] + NodePath.containers(of: scope) {
-      guard let node = patch[named: container], let file = catalogue.definitionFile(of: node) else { continue }
+      guard let node = patch[named: container], let file = catalogue.definitionFile(of: node) else {
+        continue
+      }
       // A published value is each one's own.
       if own.contains(container) { continue }
       return patch.sharing(catalogue).filter { $0.file == file && $0.node.id != node.id }.map { peer in
@@ -338,7 +351,8 @@ extension Draft {
   private func scope(of edit: Edit) -> String? {
     func scope(_ cable: CableName) -> String? {
       let ends =
-        (try? patch.existing(cable, catalogue: catalogue))?.ends ?? (try? patch.fitting(cable, catalogue: catalogue))
+        (try? patch.existing(cable, catalogue: catalogue))?.ends
+        ?? (try? patch.fitting(cable, catalogue: catalogue))
       return ends.flatMap { patch.scope(of: $0, catalogue: catalogue) }
     }
     switch edit {

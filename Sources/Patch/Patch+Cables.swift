@@ -39,7 +39,9 @@ extension Patch {
   public func shortName(of ends: Cable.Ends, catalogue: KindCatalogue) -> CableName {
     var full = name(of: ends)
     if let port = subPatchPort(of: ends.source, isSource: true, ends, catalogue) { full.source = port }
-    if let port = subPatchPort(of: ends.destination, isSource: false, ends, catalogue) { full.destination = port }
+    if let port = subPatchPort(of: ends.destination, isSource: false, ends, catalogue) {
+      full.destination = port
+    }
     for (hidesSource, hidesDestination) in [(true, true), (true, false), (false, true)] {
       var short = full
       if hidesSource { short.source.port = nil }

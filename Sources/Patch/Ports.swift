@@ -50,11 +50,15 @@ extension Patch {
   private func existing(
     _ name: CableName, between source: Node, and destination: Node, _ catalogue: KindCatalogue
   ) throws(EditError) -> Cable {
-    let outputs = isFilled(source, catalogue)
+    let outputs =
+      isFilled(source, catalogue)
       ? try outputs(of: try end(source.name, catalogue), named: name.source.port, catalogue) : []
-    let inputs = isFilled(destination, catalogue)
+    let inputs =
+      isFilled(destination, catalogue)
       ? try inputs(of: try end(destination.name, catalogue), named: name.destination.port, catalogue) : []
-    let near = outputs.flatMap { output in outgoing[output.port.node]?.filter { $0.source == output.port } ?? [] }
+    let near = outputs.flatMap { output in
+      outgoing[output.port.node]?.filter { $0.source == output.port } ?? []
+    }
     let found = (outputs.isEmpty ? inputs.flatMap { incoming[$0.port.node] ?? [] } : near).filter { ends in
       (outputs.isEmpty
         ? ends.source.node == source.id && (name.source.port == nil || name.source.port == ends.source.port)
@@ -118,7 +122,9 @@ extension Patch {
     throws(EditError) -> [Candidate]?
   {
     guard node.kind?.isContainer == true else { return nil }
-    if !hasInside(node.name) { return [Candidate(node.id, port ?? (side == .output ? "out" : PortReference.unknownInput))] }
+    if !hasInside(node.name) {
+      return [Candidate(node.id, port ?? (side == .output ? "out" : PortReference.unknownInput))]
+    }
     let known = side == .output ? outlets(of: node.name, catalogue) : inlets(of: node.name, catalogue)
     guard let port else {
       if !known.isEmpty { return known.map(Candidate.init) }
@@ -128,7 +134,8 @@ extension Patch {
     }
     if let named = known.first(where: { $0.name == port }) { return [Candidate(named)] }
     if side == .input, let inner = published(node.name, ParameterPath(port)), let id = id(named: inner.node) {
-      if let kind = nodes.kind(of: id).flatMap({ catalogue[$0] }), kind.inputIsEvents(inner.path.name) == nil {
+      if let kind = nodes.kind(of: id).flatMap({ catalogue[$0] }), kind.inputIsEvents(inner.path.name) == nil
+      {
         throw .noPort(PortName(node.name, port), side, known: known.map(\.name))
       }
       return [Candidate(id, inner.path.name, isEvents: false)]

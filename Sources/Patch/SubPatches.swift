@@ -78,7 +78,9 @@ extension Patch {
     let wanted = Set(found)
     return found.count > 8
       ? nodes.values.filter { wanted.contains($0.id) }
-      : found.sorted { (nodes.index(forKey: $0) ?? 0) < (nodes.index(forKey: $1) ?? 0) }.compactMap { nodes[$0] }
+      : found.sorted { (nodes.index(forKey: $0) ?? 0) < (nodes.index(forKey: $1) ?? 0) }.compactMap {
+        nodes[$0]
+      }
   }
 
   /// All nodes inside a sub-patch, at any depth, in file order.
@@ -100,7 +102,9 @@ extension Patch {
   }
 
   /// The inputs of a sub-patch.
-  package func inlets(of path: String, _ catalogue: KindCatalogue) -> [SubPatchPort] { ports(of: path, catalogue, \.inlet) }
+  package func inlets(of path: String, _ catalogue: KindCatalogue) -> [SubPatchPort] {
+    ports(of: path, catalogue, \.inlet)
+  }
 
   /// The outputs of a sub-patch.
   package func outlets(of path: String, _ catalogue: KindCatalogue) -> [SubPatchPort] {
@@ -113,14 +117,17 @@ extension Patch {
     nodes(inside: path).compactMap { node in
       guard let port = catalogue[node.kind].flatMap(edge) else { return nil }
       return SubPatchPort(
-        name: String(NodePath.last(of: node.name)), isEvents: port.isEvents, port: PortReference(node.id, port.name))
+        name: String(NodePath.last(of: node.name)), isEvents: port.isEvents,
+        port: PortReference(node.id, port.name))
     }
   }
 
   /// The parameters that a sub-patch publishes, by name.
   package func published(by path: String) -> [PublishedParameter] {
     settings.publications.compactMap { name, target in
-      guard NodePath.container(of: name) == path, case .setting(let node, let inner) = target else { return nil }
+      guard NodePath.container(of: name) == path, case .setting(let node, let inner) = target else {
+        return nil
+      }
       return PublishedParameter(name: String(NodePath.last(of: name)), node: node, path: inner)
     }
     .sorted { $0.name < $1.name }
@@ -155,7 +162,9 @@ extension Patch {
 
   /// The sub-patch whose part a cable is; nil: the patch itself. A cable at an outlet's output is outside.
   package func scope(of ends: Cable.Ends, catalogue: KindCatalogue) -> String? {
-    guard let name = nodes[ends.source.node]?.name, let container = NodePath.container(of: name) else { return nil }
+    guard let name = nodes[ends.source.node]?.name, let container = NodePath.container(of: name) else {
+      return nil
+    }
     let kind = nodes.kind(of: ends.source.node).flatMap { catalogue[$0] }
     return kind?.outlet?.name == ends.source.port ? NodePath.container(of: container) : container
   }

@@ -131,7 +131,8 @@ struct Reading {
       do throws(EditError) {
         guard draft.patch.published(node.name, path) != nil else {
           throw .noParameter(
-            SettingName(node.name, path), kind: node.kind, known: draft.patch.published(by: node.name).map(\.name))
+            SettingName(node.name, path), kind: node.kind,
+            known: draft.patch.published(by: node.name).map(\.name))
         }
         try draft.apply(.set(node.name, path, written.settings[path] ?? value, over: nil))
       } catch { report(error, item) }
@@ -194,7 +195,8 @@ struct Reading {
     guard case .connect(let name, _) = item.edit else { return }
     let count = draft.patch.cables.count
     guard apply(item) else { return }
-    if name.source.node.utf8.contains(UInt8(ascii: "/")) || name.destination.node.utf8.contains(UInt8(ascii: "/")),
+    if name.source.node.utf8.contains(UInt8(ascii: "/"))
+      || name.destination.node.utf8.contains(UInt8(ascii: "/")),
       let cable = try? draft.patch.existing(name, catalogue: draft.catalogue)
     {
       do throws(EditError) {

@@ -4,7 +4,8 @@ import Realtime
 /// A sub-patch. What is inside stands in the patch beside it, so its own node has nothing to do.
 public struct SubPatch: Kernel {
   public static let description = KindDescription(
-    name: "patch", summary: "A sub-patch: a patch within the patch, from a file of its own or a block of this one.",
+    name: "patch",
+    summary: "A sub-patch: a patch within the patch, from a file of its own or a block of this one.",
     category: .mixing,
     parameters: [
       ParameterDescription(
@@ -28,7 +29,8 @@ private enum Edge {
 /// Sound that comes into a sub-patch.
 public struct SoundIn: Kernel {
   public static let description = KindDescription(
-    name: "inlet", summary: "Sound into a sub-patch: one of its inputs, by this node's name.", category: .mixing,
+    name: "inlet", summary: "Sound into a sub-patch: one of its inputs, by this node's name.",
+    category: .mixing,
     inputs: [PortDescription("in", .parameter("channels"), "What comes from outside.")],
     outputs: [PortDescription("out", .parameter("channels"), "The same, for the inside.")],
     parameters: Edge.parameters, face: .channels(), amplification: .never, cost: .init(4, perChannel: 2),
@@ -47,7 +49,8 @@ public struct SoundIn: Kernel {
 /// Sound that leaves a sub-patch.
 public struct SoundOut: Kernel {
   public static let description = KindDescription(
-    name: "outlet", summary: "Sound out of a sub-patch: one of its outputs, by this node's name.", category: .mixing,
+    name: "outlet", summary: "Sound out of a sub-patch: one of its outputs, by this node's name.",
+    category: .mixing,
     inputs: [PortDescription("in", .parameter("channels"), "What comes from the inside.")],
     outputs: [PortDescription("out", .parameter("channels"), "The same, for what is outside.")],
     parameters: Edge.parameters, face: .channels(), amplification: .never, cost: .init(4, perChannel: 2),
@@ -66,7 +69,8 @@ public struct SoundOut: Kernel {
 /// Events that come into a sub-patch.
 public struct EventIn: Kernel {
   public static let description = KindDescription(
-    name: "eventin", summary: "Notes and controllers into a sub-patch: one of its inputs, by this node's name.",
+    name: "eventin",
+    summary: "Notes and controllers into a sub-patch: one of its inputs, by this node's name.",
     category: .control, inputs: [PortDescription("in", .events, "What comes from outside.")],
     outputs: [PortDescription("out", .events, "The same, for the inside.")], cost: .init(3),
     boundary: .init(.inlet, alone: "midi"))
@@ -81,7 +85,8 @@ public struct EventIn: Kernel {
 /// Events that leave a sub-patch.
 public struct EventOut: Kernel {
   public static let description = KindDescription(
-    name: "eventout", summary: "Notes and controllers out of a sub-patch: one of its outputs, by this node's name.",
+    name: "eventout",
+    summary: "Notes and controllers out of a sub-patch: one of its outputs, by this node's name.",
     category: .control, inputs: [PortDescription("in", .events, "What comes from the inside.")],
     outputs: [PortDescription("out", .events, "The same, for what is outside.")], cost: .init(3),
     boundary: .init(.outlet, alone: "midiout"))

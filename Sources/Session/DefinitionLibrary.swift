@@ -56,7 +56,9 @@ package final class DefinitionLibrary: DefinitionSource {
     kinds.with(definitions: DefinitionLibrary(for: file, kinds: kinds))
   }
 
-  private static func place(of path: String) -> String { FilePath.plain(PatchFile.absolute(PatchFile.resolved(path))) }
+  private static func place(of path: String) -> String {
+    FilePath.plain(PatchFile.absolute(PatchFile.resolved(path)))
+  }
 
   /// The place of a file that the patch names.
   func place(of written: String) -> String { Self.place(of: FilePath.resolved(written, from: file)) }
@@ -93,7 +95,8 @@ package final class DefinitionLibrary: DefinitionSource {
           let entry = try? entry(at: Self.place(of: library + "/" + name))
         else { return nil }
         let path = FilePaths.relative(Self.place(of: library + "/" + name), to: folder)
-        return LibrarySubPatch(name: stem, file: path, summary: entry.patch.header.first { !$0.isEmpty } ?? "")
+        return LibrarySubPatch(
+          name: stem, file: path, summary: entry.patch.header.first { !$0.isEmpty } ?? "")
       }
     }
   }
@@ -118,7 +121,9 @@ package final class DefinitionLibrary: DefinitionSource {
         self.circle.withLock { $0 = circle }
         return .recursive(circle)
       }
-      if let known = rebased.withLock({ $0[place] }), known.bytes == entry.bytes { return .found(known.patch) }
+      if let known = rebased.withLock({ $0[place] }), known.bytes == entry.bytes {
+        return .found(known.patch)
+      }
       let patch = FilePaths(from: place, to: file, catalogue: kinds).rebased(entry.patch)
       rebased.withLock { $0[place] = (entry.bytes, patch) }
       return .found(patch)

@@ -46,7 +46,8 @@ extension Session {
       let place = library.place(of: file)
       guard seen.insert(place).inserted else { continue }
       let entry = try? library.entry(at: place)
-      let inner = patch.definition(inside: node.name, base: catalogue.definition(of: node), catalogue: catalogue)
+      let inner = patch.definition(
+        inside: node.name, base: catalogue.definition(of: node), catalogue: catalogue)
       let own = FilePaths(from: path, to: place, catalogue: catalogue).rebased(inner)
       let there = library.catalogue(at: place)
       let text = PatchWriter.write(own, catalogue: there)

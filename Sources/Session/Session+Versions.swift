@@ -52,7 +52,8 @@ extension Session {
     try edit(to: merged.patch)
     accept(version.bytes, as: version.patch)
     let text = PatchWriter.write(patch, catalogue: catalogue, whole: true)
-    saved = text == PatchWriter.write(version.patch, catalogue: catalogue, whole: true) ? patch : version.patch
+    saved =
+      text == PatchWriter.write(version.patch, catalogue: catalogue, whole: true) ? patch : version.patch
     diagnostics = version.diagnostics
     if keepsJournal, journalFault == nil {
       do { try rewriteJournal() } catch { journal?.postponeRewriting() }

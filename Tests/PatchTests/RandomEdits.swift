@@ -34,7 +34,8 @@ struct RandomEdits {
     case 94..<96: return .place(name, chance(30) ? nil : Place(column: pick([-1, 0, 3]), row: pick([0, 7])))
     case 96:
       if chance(60) { return .collapse([name, pick(names)], into: fresh()) }
-      return .expand(patch.nodes.values.filter { $0.kind == "patch" }.randomElement(using: &random)?.name ?? name)
+      return .expand(
+        patch.nodes.values.filter { $0.kind == "patch" }.randomElement(using: &random)?.name ?? name)
     default: return .all((0..<Int.random(in: 1...4, using: &random)).map { _ in next(for: patch) })
     }
   }
@@ -56,7 +57,8 @@ struct RandomEdits {
     case 6, 7: map(name, patch)
     case 8:
       .publish(
-        patch.settings.publications.keys.sorted().first.flatMap { chance(50) ? $0 : nil } ?? name + "/" + fresh(),
+        patch.settings.publications.keys.sorted().first.flatMap { chance(50) ? $0 : nil } ?? name + "/"
+          + fresh(),
         chance(20) ? nil : .setting(name, ParameterPath("level")))
     case 0: .tempo(pick([120, 97.5, 4.9, 999]))
     case 1: .meter(Meter(beats: pick([3, 4, 7, 0]), unit: pick([4, 8, 5])))

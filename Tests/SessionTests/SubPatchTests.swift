@@ -154,7 +154,7 @@ import Testing
       "publish room/tank.time as room/size", "node room patch", "node room/in inlet channels=2", "connect tone -> room gain=-3dB",
       "node room/tank delay time=12ms feedback=10% mix=100%  # the hall itself",
     ] {
-      #expect(try text(path).contains(line + "\n"), "\(line) in \(try text(path))")
+      #expect(try text(path).contains(line + "\n"), "\(line)")
     }
     let saved = session.patch.withPlainIdentities
     session.close()

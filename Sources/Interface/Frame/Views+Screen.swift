@@ -17,8 +17,11 @@ extension Views {
   static func draw(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> Canvas {
     var canvas = Canvas(columns: columns, rows: rows)
     let frame = ViewFrame(scene, state, columns: canvas.columns, rows: canvas.rows)
-    if let row = frame.status { StatusLine.draw(
-        scene, isLocked: state.isLocked, inside: state.view == .graph ? state.graph.inside : nil, on: &canvas, row: row) }
+    if let row = frame.status {
+      StatusLine.draw(
+        scene, isLocked: state.isLocked, inside: state.view == .graph ? state.graph.inside : nil, on: &canvas,
+        row: row)
+    }
     if let row = frame.tabs { Tabs.draw(state, on: &canvas, row: row) }
     canvas.draw(in: frame.view) { canvas in
       let view = Views[state.view]

@@ -196,7 +196,9 @@ struct GraphBox {
     var name = "\(scene.patch[id]?.name ?? "") +\(others.count)"
     kind = detail == .full ? "\(others.count + 1) nodes folded" : "\(others.count + 1) nodes"
     let subPatch = SubPatchFacts(id, scene)
-    if let subPatch { (name, kind) = (view.graph.inside == nil ? subPatch.name : subPatch.last, subPatch.kind) }
+    if let subPatch {
+      (name, kind) = (view.graph.inside == nil ? subPatch.name : subPatch.last, subPatch.kind)
+    }
     self.place = scene.patch[id]?.place
     let known = PatchMarks.of(scene).nodes
     var all = PatchMarks.Marks()

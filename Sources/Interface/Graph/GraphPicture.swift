@@ -110,7 +110,9 @@ struct GraphPicture {
     let leaving = scene.report.nodes.filter { scene.patch[$0.id] == nil }
     // A node that leaves a sub-patch which is not open is not shown.
     var absent = state.graph.absent(scene.patch)
-    for node in leaving where NodePath.container(of: node.name) != state.graph.inside { absent.insert(node.id) }
+    for node in leaving where NodePath.container(of: node.name) != state.graph.inside {
+      absent.insert(node.id)
+    }
     if !absent.isEmpty {
       wires.removeAll { absent.contains($0.ends.source.node) || absent.contains($0.ends.destination.node) }
     }

@@ -21,12 +21,18 @@ struct CollapseNodes: EditMacro {
     tops.sort { (order[$0.id] ?? 0) < (order[$1.id] ?? 0) }
     let members = tops.flatMap { [$0] + patch.allNodes(inside: $0.name) }
     let ids = Set(members.map(\.id))
-    func inner(_ old: String) -> String { name + "/" + (container.map { String(old.dropFirst($0.count + 1)) } ?? old) }
+    func inner(_ old: String) -> String {
+      name + "/" + (container.map { String(old.dropFirst($0.count + 1)) } ?? old)
+    }
 
     var crossing: [Cable] = []
     for node in members {
-      crossing += patch.cables(into: node.id, catalogue: catalogue).filter { !ids.contains($0.ends.source.node) }
-      crossing += patch.cables(from: node.id, catalogue: catalogue).filter { !ids.contains($0.ends.destination.node) }
+      crossing += patch.cables(into: node.id, catalogue: catalogue).filter {
+        !ids.contains($0.ends.source.node)
+      }
+      crossing += patch.cables(from: node.id, catalogue: catalogue).filter {
+        !ids.contains($0.ends.destination.node)
+      }
     }
     var edits: [Edit] = crossing.map { .disconnect(patch.name(of: $0.ends)) }
     edits.append(.add(Node(name: name, kind: kind.name), before: tops[0].name))
@@ -153,7 +159,9 @@ struct ExpandNode: EditMacro {
       names[top.name] = new
     }
     func outer(_ old: String) -> String {
-      for (top, new) in names where old == top || NodePath.isInside(old, top) { return new + old.dropFirst(top.count) }
+      for (top, new) in names where old == top || NodePath.isInside(old, top) {
+        return new + old.dropFirst(top.count)
+      }
       return old
     }
     func outer(_ port: PortName) -> PortName { PortName(outer(port.node), port.port) }
@@ -167,14 +175,16 @@ struct ExpandNode: EditMacro {
     // Paths from a real output to a real input, through any number of inlets and outlets.
     var joined: [(CableName, CableSettings, Comments)] = []
     for edge in edges {
-      for cable in patch.cables(into: edge.id, catalogue: catalogue) where !edgeIDs.contains(cable.ends.source.node) {
+      for cable in patch.cables(into: edge.id, catalogue: catalogue)
+      where !edgeIDs.contains(cable.ends.source.node) {
         follow(cable, CableSettings(), [], patch, catalogue, edgeIDs) { ends, settings, comments in
           joined.append((patch.name(of: ends), settings, comments))
         }
       }
     }
     for edge in edges { edits.append(.remove(edge.name, bridge: false)) }
-    for (key, _) in patch.settings.publications.sorted(by: { $0.key < $1.key }) where NodePath.container(of: key) == name {
+    for (key, _) in patch.settings.publications.sorted(by: { $0.key < $1.key })
+    where NodePath.container(of: key) == name {
       edits.append(.setPatch(.publish(key, nil)))
     }
     for member in patch.allNodes(inside: name) where !edgeIDs.contains(member.id) {
@@ -197,7 +207,8 @@ struct ExpandNode: EditMacro {
 
   /// Calls `found` with each cable that stands for a way from a cable's source through edges; gains add up, maps are composed.
   private func follow(
-    _ cable: Cable, _ before: CableSettings, _ passed: Set<NodeID>, _ patch: Patch, _ catalogue: KindCatalogue,
+    _ cable: Cable, _ before: CableSettings, _ passed: Set<NodeID>, _ patch: Patch,
+    _ catalogue: KindCatalogue,
     _ edges: Set<NodeID>, _ found: (Cable.Ends, CableSettings, Comments) -> Void
   ) {
     var settings = cable.settings
