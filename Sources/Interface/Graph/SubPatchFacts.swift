@@ -61,9 +61,8 @@ struct SubPatchFacts {
     while let inside = desk.state.graph.inside, !patch.hasInside(inside) {
       desk.state.graph.inside = NodePath.container(of: inside)
     }
-    guard let inside = desk.state.graph.inside, let focus = desk.state.focus, let name = patch[focus]?.name,
-      !NodePath.isInside(name, inside)
-    else { return }
+    // What is found elsewhere, by name, is shown where it is.
+    guard let focus = desk.state.focus, let name = patch[focus]?.name else { return }
     desk.state.graph.inside = NodePath.container(of: name)
   }
 }
