@@ -195,6 +195,25 @@ import Testing
     own.close()
   }
 
+  @Test func aSubPatchOfTheLibraryIsNamedAsAKindAndVoicesAreAValueOfIt() throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/library", withIntermediateDirectories: true)
+    _ = try folder.file("library/saws.patch", try text(repository + "/Patches/library/saws.patch"))
+    let path = try folder.file("a.patch", "sostenuto 1\nnode out output\nnode keys keyboard\n")
+    let session = try open(path)
+    #expect(
+      session.catalogue.definitions?.library.first { $0.name == "saws" }?.summary.hasPrefix("A poly") == true)
+    try session.perform("node synth saws voices=16 ; connect keys -> synth ; connect synth -> out")
+    #expect(session.patch[named: "synth"]?.kind == "patch")
+    #expect(value(session, "synth/notes", "polyphony") == "16")
+    #expect(cables(session).isSuperset(of: ["keys -> synth", "synth -> out"]))
+    #expect(session.engine.report().nodes.first { $0.name == "synth/saw" }?.outputs.first?.channels == 16)
+    try session.save()
+    #expect(try text(path).contains("node synth patch file=library/saws.patch voices=16\n"))
+    session.close()
+  }
+
   @Test func aMissingFileIsAPlaceholderWhoseCablesAndValuesWait() throws {
     let (folder, path) = try folder()
     let hall = folder.path + "/fx/hall.patch"
