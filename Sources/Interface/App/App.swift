@@ -162,6 +162,13 @@ import Screen
     if !(desk.state.overlay is Prompt) { desk.previewedTheme = nil }
     (desk.state.overlay as? any Overlay)?.settle(desk)
     for view in Views.all { view.settle(desk) }
+    Tour.follow(desk)
+  }
+
+  /// Begins the tour.
+  public func beginTour() {
+    needsRender = true
+    Tour(desk).toggle()
   }
 
   /// Shows the browser in a folder.

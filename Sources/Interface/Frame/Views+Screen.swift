@@ -5,6 +5,7 @@ import Screen
 /// ```
 /// status line
 /// ─[graph]─ printout ─ matrix ─ trace ─ help ───
+/// (on a tour: what to do)
 /// the view
 /// (play mode: the scenes, the controls and the keyboard)
 /// ──────────────────────────────────────────────
@@ -23,6 +24,9 @@ extension Views {
         row: row)
     }
     if let row = frame.tabs { Tabs.draw(state, on: &canvas, row: row) }
+    if let rect = frame.tour, let tour = state.tour {
+      canvas.draw(in: rect) { TourPanel.draw(tour, on: &$0) }
+    }
     canvas.draw(in: frame.view) { canvas in
       let view = Views[state.view]
       view.draw(scene, state, on: &canvas)
