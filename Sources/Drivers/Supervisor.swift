@@ -39,8 +39,12 @@ public final class Supervisor {
   private var lostMidiBefore = 0
   private var attempt: Attempt?
   private var nextAttempt: Int64?
-  /// Nanoseconds between two attempts to find a better driver: rapid reconnecting has frozen JACK servers.
-  static let pause: Int64 = 2_000_000_000
+  /// When the latest attempt found a driver.
+  private var lastFound: Int64 = .min / 2
+  /// Nanoseconds between two attempts to find a better driver, and after one that has found it: rapid reconnecting has
+  /// frozen JACK servers, but to ask where there is none costs little.
+  static let pause: Int64 = 500_000_000
+  static let pauseAfterSuccess: Int64 = 2_000_000_000
 
   /// A supervisor without a driver yet.
   public init(engine: Engine, options: DriverOptions = DriverOptions()) {
@@ -128,8 +132,8 @@ public final class Supervisor {
       leave(driver)
       moveToClock()
       isDisturbed = true
-      message = "\(failure): playing on through the clock driver; trying again in 2 s"
-      nextAttempt = now + Self.pause
+      message = "\(failure): playing on through the clock driver; trying again"
+      nextAttempt = nextTime(now)
     } else if watch.hasStalled(driver, now: now) {
       pause(driver, now: now)
     } else if driver.rate != engine.rate {
@@ -281,8 +285,8 @@ public final class Supervisor {
   private func checkPaused(_ old: any Driver, now: Int64) {
     if let failure = old.status.failure {
       dropPaused()
-      message = "\(failure): playing on through the clock driver; trying again in 2 s"
-      if attempt == nil { nextAttempt = now + Self.pause }
+      message = "\(failure): playing on through the clock driver; trying again"
+      if attempt == nil { nextAttempt = nextTime(now) }
     } else if old.beats >= pausedAt + Self.secureBeats {
       attempt?.abandon()
       (attempt, nextAttempt, paused) = (nil, nil, nil)
@@ -341,8 +345,9 @@ public final class Supervisor {
       nextAttempt = now + Self.pause
     case .opened(let new):
       // The old client is better than a new one. If its server goes on, both would have periods.
-      if paused != nil, now < attempt.openedAt(now) + Self.pause / 2 { return }
+      if paused != nil, now < attempt.openedAt(now) + Self.pauseAfterSuccess / 2 { return }
       self.attempt = nil
+      lastFound = now
       dropPaused()
       if let driver { leave(driver) }
       if run(new) {
@@ -351,11 +356,14 @@ public final class Supervisor {
       } else {
         let reason = message
         moveToClock()
-        message = "\(reason): playing on through the clock driver; trying again in 2 s"
-        nextAttempt = now + Self.pause
+        message = "\(reason): playing on through the clock driver; trying again"
+        nextAttempt = nextTime(now)
       }
     }
   }
+
+  /// Time of the next attempt after a driver was lost.
+  private func nextTime(_ now: Int64) -> Int64 { max(now + Self.pause, lastFound + Self.pauseAfterSuccess) }
 
   /// One attempt to open a better driver, on a thread of its own, since a server may not answer. No other
   /// attempt starts before it ends.

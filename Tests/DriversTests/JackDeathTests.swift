@@ -35,7 +35,7 @@ import Testing
     let supervisor = Supervisor(engine: graph.engine, options: options(server))
     supervisor.start()
     defer { supervisor.stop() }
-    // The supervisor waits two seconds between attempts; here they pass at once.
+    // The supervisor waits two seconds after each server that it found; here they pass at once.
     var ahead: Int64 = 0
     func poll() { supervisor.poll(now: monotonicTime() + ahead) }
     var early: (descriptors: Int, threads: Int) = (0, 0)

@@ -178,6 +178,9 @@ import Testing
     first.update(stereo)
     try first.start()
     #expect(wait { probe.connections(of: "sostenuto:out_2") == ["system:playback_2"] })
+    // On a busy machine the probe's port may be known as late as its connection: another program has made that.
+    let patchBay = TestClient(server: server.name, name: "patch bay")
+    defer { withExtendedLifetime(patchBay) {} }
     #expect(jack_connect(probe.client, "sostenuto:out_2", "probe:in") == 0)
     #expect(jack_disconnect(probe.client, "sostenuto:out_1", "system:playback_1") == 0)
     func isAsBefore() -> Bool {
@@ -318,16 +321,18 @@ import Testing
       })
     #expect(supervisor.isDisturbed)
     #expect(supervisor.message.hasPrefix("JACK server gone"))
-    #expect(supervisor.message.hasSuffix("playing on through the clock driver; trying again in 2 s"))
+    #expect(supervisor.message.hasSuffix("playing on through the clock driver; trying again"))
     #expect(supervisor.driver?.rate == 48000)
     #expect(supervisor.driver?.period == 64)
     let time = engine.renderer.time
     #expect(wait { engine.renderer.time > time + 640 })
 
     try server.restart()
+    // By the supervisor's time it is found within a second.
+    let latest = monotonicTime() + 1_000_000_000
     #expect(
       wait {
-        supervisor.poll()
+        supervisor.poll(now: min(monotonicTime(), latest))
         return supervisor.driver?.name == "jack"
       })
     #expect(!supervisor.isDisturbed)

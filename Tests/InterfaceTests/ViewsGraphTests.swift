@@ -243,11 +243,11 @@ import Testing
     (scene, state) = reconnecting()
     scene.status.isDisturbed = true
     scene.status.driverMessage =
-      "JACK server gone: playing on through the clock driver; trying again in 2 s"
+      "JACK server gone: playing on through the clock driver; trying again"
     expectScreen(
       scene, state, 80, 6,
       """
-       ! JACK server gone: playing on through the clock driver; trying again in 2 s
+       ! JACK server gone: playing on through the clock driver; trying again
           ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓    ╭ main ────────╮
           │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─┬──┤ matrix 4×2 ▆ ├─╮
           ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ ┊  ╰──────────────╯ │   ↓
