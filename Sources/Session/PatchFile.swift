@@ -165,7 +165,8 @@ package enum PatchFile {
     return absolute(resolved(a)) == absolute(resolved(b))
   }
 
-  static func exists(_ path: String) -> Bool {
+  /// True for whatever has this name.
+  package static func exists(_ path: String) -> Bool {
     var info = stat()
     return stat(path, &info) == 0
   }

@@ -67,6 +67,8 @@ struct PlayCommand: Command {
     options.keepsTape = true
     options.keepsInputs = !driver.leavesOutInputs
     let session = Session(options: options)
+    // The front end makes a patch of a missing file; there is nothing to play.
+    if !PatchFile.exists(patch) { _ = try PatchFile.read(patch) }
     try session.open(patch)
     for diagnostic in session.diagnostics { Console.error(diagnostic.description) }
     if session.diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }

@@ -168,4 +168,11 @@ import Testing
     let kinds = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
     #expect((kinds?.count ?? 0) > 12)
   }
+
+  /// The front end makes a patch of a missing file; to play one must be a mistake.
+  @Test func aPatchThatIsNotThereIsNotPlayed() throws {
+    let outcome = try Program.run(
+      "play", "/nowhere/p.patch", "--headless", "--driver", "clock", "--seconds", "0.1")
+    #expect(outcome.status == 1 && outcome.errors.contains("/nowhere/p.patch: No such file or directory"))
+  }
 }
