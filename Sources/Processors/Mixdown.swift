@@ -12,10 +12,12 @@ public struct Mixdown: Kernel {
     outputs: [PortDescription("out", .parameter("channels"))],
     parameters: [
       .number(
-        "spread", "How far channels are spread over the sides, in order: 100 % has the first left and the last right.",
+        "spread",
+        "How far channels are spread over the sides, in order: 100 % has the first left and the last right.",
         default: 0, range: -100...100, unit: .percent),
       .number(
-        "pan", "Added to each channel's place; -1 is left, 1 is right, a list gives one a channel. Equal power: -3 dB in the middle.",
+        "pan",
+        "Added to each channel's place; -1 is left, 1 is right, a list gives one a channel. Equal power: -3 dB in the middle.",
         default: 0, range: -1...1, isPerChannel: true),
       .gain("level", "Gain of the sum.", default: 0),
       .count("channels", "2: left and right. 1: the plain sum.", default: 2, range: 1...2),
@@ -61,7 +63,8 @@ public struct Mixdown: Kernel {
 
   /// The plain sum.
   @inline(never) @_noLocks private func add(
-    _ input: InputPort, _ number: Int, _ level: ParameterStream, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+    _ input: InputPort, _ number: Int, _ level: ParameterStream, _ to: UnsafeMutablePointer<Float>,
+    _ frames: Int
   ) {
     var frame = 0
     while frame < frames {
@@ -101,7 +104,8 @@ public struct Mixdown: Kernel {
 
   /// Places that move.
   @inline(never) @_noLocks private func place(
-    _ input: InputPort, _ number: Int, _ spread: ParameterStream, _ pan: ParameterStream, _ level: ParameterStream,
+    _ input: InputPort, _ number: Int, _ spread: ParameterStream, _ pan: ParameterStream,
+    _ level: ParameterStream,
     _ output: OutputPort, _ frames: Int
   ) {
     var frame = 0

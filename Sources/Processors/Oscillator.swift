@@ -18,7 +18,8 @@ public struct Oscillator: Kernel {
         default: 440, range: 0...24_000, isPerChannel: true),
       .gain("level", "Its peak.", default: -12, isPerChannel: true),
       .count(
-        "channels", "How many oscillators, one a channel; at least one for each channel of cables into parameters.",
+        "channels",
+        "How many oscillators, one a channel; at least one for each channel of cables into parameters.",
         default: 1, smoothing: .kernel),
     ], amplification: .never, cost: .init(8, perChannel: 28))
 

@@ -146,7 +146,11 @@ extension Voices {
       voice.pointee.pitch = Ramp(pitch)
     }
     let bend = keys.bend(note.midi)
-    if isSlurred { voice.pointee.bend.move(to: bend, over: smoothing) } else { voice.pointee.bend = Ramp(bend) }
+    if isSlurred {
+      voice.pointee.bend.move(to: bend, over: smoothing)
+    } else {
+      voice.pointee.bend = Ramp(bend)
+    }
     let (pressure, timbre) = (keys.pressure(note.midi, note.key), keys.timbre(note.midi))
     if isNew {
       voice.pointee.velocity = Ramp(note.velocity)
@@ -203,7 +207,9 @@ extension Voices {
     let (midi, key) = (channels[best].midi, channels[best].key)
     channel = 0
     while channel < free {
-      if channels[channel].isHeld, channels[channel].midi == midi, channels[channel].key == key, channel != best {
+      if channels[channel].isHeld, channels[channel].midi == midi, channels[channel].key == key,
+        channel != best
+      {
         end(channel, at: frame)
       }
       channel &+= 1
@@ -224,7 +230,8 @@ extension Voices {
   @_noLocks private mutating func lift(_ midi: Int, _ key: Int, at frame: Int) {
     keys.lift(midi, key)
     let isSustaining = sustains(midi)
-    if mode != .poly, free > 0, Int(channels[0].midi) == midi, Int(channels[0].key) == key, goBack(at: frame) {
+    if mode != .poly, free > 0, Int(channels[0].midi) == midi, Int(channels[0].key) == key, goBack(at: frame)
+    {
       return
     }
     var channel = 0
@@ -379,7 +386,9 @@ extension Voices {
     }
     var channel = 0
     while channel < count {
-      if channels[channel].isHeld, zones.reaches(midi, Int(channels[channel].midi)) { end(channel, at: frame) }
+      if channels[channel].isHeld, zones.reaches(midi, Int(channels[channel].midi)) {
+        end(channel, at: frame)
+      }
       channel &+= 1
     }
   }

@@ -22,14 +22,18 @@ public struct Voices: Kernel {
         "gate", .parameter("polyphony"),
         "1 while a key or a pedal holds the note, otherwise 0; 0 for one frame where a note takes a channel that is held.",
         role: .gate),
-      PortDescription("velocity", .parameter("polyphony"), "From 0 to 1, kept until the channel's next note."),
       PortDescription(
-        "pressure", .parameter("polyphony"), "From 0 to 1: the note's or its MIDI channel's, whichever is more.",
+        "velocity", .parameter("polyphony"), "From 0 to 1, kept until the channel's next note."),
+      PortDescription(
+        "pressure", .parameter("polyphony"),
+        "From 0 to 1: the note's or its MIDI channel's, whichever is more.",
         isOptional: true),
       PortDescription(
-        "timbre", .parameter("polyphony"), "Controller 74 from -1 to 1, with 0 in the middle.", isOptional: true),
+        "timbre", .parameter("polyphony"), "Controller 74 from -1 to 1, with 0 in the middle.",
+        isOptional: true),
       PortDescription(
-        "place", .parameter("polyphony"), "The place of a copy among those of its note, from -1 to 1; see `unison`.",
+        "place", .parameter("polyphony"),
+        "The place of a copy among those of its note, from -1 to 1; see `unison`.",
         isOptional: true),
     ],
     parameters: [
@@ -47,7 +51,8 @@ public struct Voices: Kernel {
         "unison", "Channels for each note, which `detune` and `place` tell apart.", default: 1, range: 1...16,
         smoothing: .kernel),
       .number(
-        "detune", "Distance from a note's pitch to that of its outer copies; a change takes effect with the next note.",
+        "detune",
+        "Distance from a note's pitch to that of its outer copies; a change takes effect with the next note.",
         default: 10, range: 0...1200, unit: .cents, smoothing: .kernel),
       .number(
         "bend", "Range of the pitch wheel, up and down; registered parameter 0 changes it too.", default: 2,
@@ -140,7 +145,8 @@ public struct Voices: Kernel {
     while channel < wide {
       let from = Widening.source(of: channel, from: count, to: wide)
       // Two channels with the same note would end it twice: only one keeps it.
-      let isFirst = from >= 0 && (channel == 0 || Widening.source(of: channel &- 1, from: count, to: wide) != from)
+      let isFirst =
+        from >= 0 && (channel == 0 || Widening.source(of: channel &- 1, from: count, to: wide) != from)
       layout.channels[channel] = isFirst ? channels[from] : VoiceChannel()
       channel &+= 1
     }
@@ -263,7 +269,8 @@ public struct Voices: Kernel {
   }
 
   @_noLocks private func writePitch(
-    _ voice: UnsafeMutablePointer<VoiceChannel>, _ output: OutputPort, _ channel: Int, _ from: Int, _ frame: Int,
+    _ voice: UnsafeMutablePointer<VoiceChannel>, _ output: OutputPort, _ channel: Int, _ from: Int,
+    _ frame: Int,
     _ room: UnsafeMutablePointer<Float>
   ) {
     let to = output[channel]
@@ -281,7 +288,8 @@ public struct Voices: Kernel {
   }
 
   @_noLocks private func writeGate(
-    _ voice: UnsafeMutablePointer<VoiceChannel>, _ output: OutputPort, _ channel: Int, _ from: Int, _ frame: Int
+    _ voice: UnsafeMutablePointer<VoiceChannel>, _ output: OutputPort, _ channel: Int, _ from: Int,
+    _ frame: Int
   ) {
     let to = output[channel]
     var from = from

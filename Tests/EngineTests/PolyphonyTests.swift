@@ -37,7 +37,9 @@ import Testing
 
   /// A line without ports joins the pitch to the frequency, by an octave for an octave, and the gate to the gate. The
   /// oscillator has a channel for each note.
-  @Test(arguments: [(1, 64), (5, 17), (16, 100)]) func notesAreInTuneToACent(polyphony: Int, period: Int) throws {
+  @Test(arguments: [(1, 64), (5, 17), (16, 100)]) func notesAreInTuneToACent(polyphony: Int, period: Int)
+    throws
+  {
     let bench = Bench(period: period, channels: 1)
     try bench.begin(Self.patch(polyphony))
     for key in stride(from: 36, through: 96, by: 7) {
@@ -58,7 +60,8 @@ import Testing
     let bench = Bench(channels: 1)
     try bench.begin(Self.patch(polyphony))
     for _ in 0..<40 {
-      bench.perform("note keys on \(Int.random(in: 48...72, using: &random)) \(Int.random(in: 1...127, using: &random))")
+      bench.perform(
+        "note keys on \(Int.random(in: 48...72, using: &random)) \(Int.random(in: 1...127, using: &random))")
       bench.render(Int.random(in: 300...3000, using: &random))
     }
     let sound = bench.heard[0]
@@ -69,7 +72,9 @@ import Testing
   }
 
   /// More channels while notes are held: they sound on as if nothing had happened, and new ones have room.
-  @Test(arguments: [(4, 9), (3, 16), (16, 64), (2, 5)]) func polyphonyGrowsUnderHeldNotes(from: Int, to: Int) throws {
+  @Test(arguments: [(4, 9), (3, 16), (16, 64), (2, 5)]) func polyphonyGrowsUnderHeldNotes(from: Int, to: Int)
+    throws
+  {
     func run(_ grows: Bool) throws -> Bench {
       let bench = Bench(channels: 1)
       try bench.begin(Self.patch(from))
@@ -104,13 +109,14 @@ import Testing
     func run(_ period: Int) throws -> [Float] {
       let bench = Bench(period: period, channels: 1)
       try bench.begin(
-        Self.patch(6, voices: "glide=30ms")
+        Self.patch(6, voices: "glide=30ms").replacing(
+          "channels=1\nnode out", with: "channels=1 spread=70%\nnode out"
+        )
+        .replacing("connect amp -> down\n", with: "")
           + """
 
           node soft filter freq=300Hz q=2
           node lfo lfo rate=5Hz
-          replace down mixdown spread=70%
-          disconnect amp -> down
           connect amp -> soft
           connect v -> soft by 0.5oct
           connect env -> soft.freq by 3oct
@@ -120,7 +126,9 @@ import Testing
           """)
       for step in 0..<12 {
         bench.perform("note keys on \(50 + step * 5 % 17) \(20 + step * 9)", at: Int64(step) * 1501)
-        if step > 2 { bench.perform("note keys off \(50 + (step - 3) * 5 % 17)", at: Int64(step) * 1501 + 700) }
+        if step > 2 {
+          bench.perform("note keys off \(50 + (step - 3) * 5 % 17)", at: Int64(step) * 1501 + 700)
+        }
       }
       bench.render(24_000)
       return bench.heard[0]

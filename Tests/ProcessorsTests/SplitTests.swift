@@ -63,7 +63,9 @@ struct SplitTests {
       var chance = Chance(UInt64(mode * 3 + unison))
       var events: [(frame: Int, event: Event)] = []
       for _ in 0..<80 {
-        let (key, channel) = (UInt8.random(in: 60...70, using: &chance), UInt8.random(in: 0...3, using: &chance))
+        let (key, channel) = (
+          UInt8.random(in: 60...70, using: &chance), UInt8.random(in: 0...3, using: &chance)
+        )
         let value = Float.random(in: 0...127, using: &chance)
         let event =
           switch Int.random(in: 0..<10, using: &chance) {
@@ -71,7 +73,8 @@ struct SplitTests {
           case 5, 6: Event(.noteOff, channel: channel, key: key)
           case 7: Event(.bend, channel: channel, value: value / 64 - 1)
           case 8: Event(.pressure, channel: channel, value: value)
-          default: Event(.control, channel: channel, key: [64, 66, 74].randomElement(using: &chance)!, value: value)
+          default:
+            Event(.control, channel: channel, key: [64, 66, 74].randomElement(using: &chance)!, value: value)
           }
         events.append((Int.random(in: 0..<1400, using: &chance), event))
       }
@@ -79,7 +82,8 @@ struct SplitTests {
       expectSameBits(
         Voices.self, Voices.description, outputs: Array(repeating: 5, count: 6),
         [
-          Voices.polyphony: [5], Voices.mode: [Float(mode)], Voices.unison: [Float(unison)], Voices.glide: [0.004],
+          Voices.polyphony: [5], Voices.mode: [Float(mode)], Voices.unison: [Float(unison)],
+          Voices.glide: [0.004],
           Voices.mpe: [Float(unison & 1)],
         ],
         moves: [

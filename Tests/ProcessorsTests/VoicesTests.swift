@@ -25,7 +25,9 @@ struct VoicesTests {
     Event(.noteOn, channel: channel, key: key, value: velocity)
   }
 
-  private func off(_ key: UInt8, _ channel: UInt8 = 0) -> Event { Event(.noteOff, channel: channel, key: key, value: 64) }
+  private func off(_ key: UInt8, _ channel: UInt8 = 0) -> Event {
+    Event(.noteOff, channel: channel, key: key, value: 64)
+  }
 
   private func control(_ number: UInt8, _ value: Float, _ channel: UInt8 = 0) -> Event {
     Event(.control, channel: channel, key: number, value: value)
@@ -48,7 +50,8 @@ struct VoicesTests {
     for _ in 0..<40 {
       let note = (
         key: UInt8.random(in: 0...127, using: &chance), on: frame,
-        off: frame + Int.random(in: 1...300, using: &chance), velocity: Float(Int.random(in: 1...127, using: &chance))
+        off: frame + Int.random(in: 1...300, using: &chance),
+        velocity: Float(Int.random(in: 1...127, using: &chance))
       )
       bench.events += [(note.on, on(note.key, note.velocity)), (note.off, off(note.key))]
       wanted.append(note)
@@ -92,7 +95,9 @@ struct VoicesTests {
 
   @Test func theOldestNoteIsGivenUpButNotTheBass() {
     let bench = bench(3)
-    bench.events = [(0, on(40)), (100, on(70)), (200, on(50)), (300, on(72)), (400, on(75)), (500, on(30)), (600, on(80))]
+    bench.events = [
+      (0, on(40)), (100, on(70)), (200, on(50)), (300, on(72)), (400, on(75)), (500, on(30)), (600, on(80)),
+    ]
     let out = bench.run(700)
     #expect(keys(out, 299).sorted() == [40, 50, 70])
     #expect(keys(out, 350).sorted() == [40, 50, 72])
@@ -100,7 +105,9 @@ struct VoicesTests {
     #expect(keys(out, 550).sorted() == [30, 40, 75], "\(keys(out, 550))")
     #expect(keys(out, 650).sorted() == [30, 75, 80], "\(keys(out, 650))")
     // A gate that falls for one frame, in the stolen channel only.
-    for frame in [300, 400, 500, 600] { #expect(held(out, frame).count == 2 && held(out, frame + 1).count == 3) }
+    for frame in [300, 400, 500, 600] {
+      #expect(held(out, frame).count == 2 && held(out, frame + 1).count == 3)
+    }
   }
 
   @Test func aReleaseOfAStolenNoteEndsNothing() {
@@ -114,7 +121,8 @@ struct VoicesTests {
     let bench = bench(3)
     bench.events = [
       (0, on(60)), (50, control(64, 127)), (60, off(60)), (100, on(62)), (150, on(64)), (200, on(65)),
-      (250, off(64)), (300, control(64, 0)), (350, control(66, 127)), (360, off(65)), (370, on(70)), (380, off(70)),
+      (250, off(64)), (300, control(64, 0)), (350, control(66, 127)), (360, off(65)), (370, on(70)),
+      (380, off(70)),
       (400, control(66, 0)),
     ]
     let out = bench.run(500)
@@ -140,7 +148,8 @@ struct VoicesTests {
     let bench = bench(2, [Voices.bend: [7]])
     bench.events = [
       (0, on(69)), (1000, Event(.bend, value: 1)), (2000, Event(.bend, value: -0.5)),
-      (3000, control(101, 0)), (3000, control(100, 0)), (3000, control(6, 12)), (4000, Event(.bend, value: 1)),
+      (3000, control(101, 0)), (3000, control(100, 0)), (3000, control(6, 12)),
+      (4000, Event(.bend, value: 1)),
     ]
     let pitch = bench.run(5000)[Out.pitch][0]
     #expect(pitch[999] == 0 && abs(pitch[1999] - 7 / 12) < 1e-6 && abs(pitch[2999] + 3.5 / 12) < 1e-6)
@@ -168,7 +177,8 @@ struct VoicesTests {
     for mode: Float in [1, 2] {
       let bench = bench(4, [Voices.mode: [mode]])
       bench.events = [
-        (0, on(60)), (100, on(64)), (200, on(67)), (300, off(64)), (400, off(67)), (500, off(60)), (600, on(72)),
+        (0, on(60)), (100, on(64)), (200, on(67)), (300, off(64)), (400, off(67)), (500, off(60)),
+        (600, on(72)),
         (700, off(72)),
       ]
       let out = bench.run(800)
@@ -207,15 +217,20 @@ struct VoicesTests {
   }
 
   /// All that is held sounds on, and its signals stay as they are.
-  @Test(arguments: [(1, 3), (3, 5), (16, 64), (5, 7)]) func moreChannelsLeaveHeldNotesAlone(from: Int, to: Int) {
+  @Test(arguments: [(1, 3), (3, 5), (16, 64), (5, 7)]) func moreChannelsLeaveHeldNotesAlone(
+    from: Int, to: Int
+  ) {
     let bench = bench(from)
-    bench.events = (0..<from).map { (Int($0) * 7, on(UInt8(40 + $0), Float($0 + 1))) } + [(300, off(40))]
+    for number in 0..<from { bench.events.append((number * 2, on(UInt8(40 + number), Float(number + 1)))) }
+    bench.events.append((300, off(40)))
     let before = bench.run(200)
     bench.widen(outputs: Array(repeating: to, count: 6))
     bench.moves.append(.init(frame: 200, parameter: Voices.polyphony, value: Float(to), over: 0))
     let after = bench.run(200)
     #expect(keys(after, 0) == keys(before, 199) && keys(after, 99).count == from)
-    for port in 0..<6 { for channel in 0..<from { #expect(after[port][channel][0] == before[port][channel][199]) } }
+    for port in 0..<6 {
+      for channel in 0..<from { #expect(after[port][channel][0] == before[port][channel][199]) }
+    }
     #expect(keys(after, 100).count == from - 1)
   }
 }

@@ -118,7 +118,8 @@ struct ChannelCounts {
       while let cable = next {
         next = cable.pointee.next
         guard let (parameter, _) = cable.pointee.modulated, cable.pointee.isWanted,
-          let description = node.type?.description, description.isWidened(by: description.parameters[parameter])
+          let description = node.type?.description,
+          description.isWidened(by: description.parameters[parameter])
         else { continue }
         width = max(width, UInt8(min(cable.pointee.impliedWidth, 64)))
       }

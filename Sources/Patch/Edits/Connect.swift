@@ -19,7 +19,8 @@ struct Connect: EditVerbs {
     if settings.gain == 0 { settings.gain = 0 }
     if settings.depth == nil {
       settings.depth = draft.patch.usualDepth(of: ends, catalogue: draft.catalogue)
-    } else if let depth = settings.depth, let parameter = draft.patch.modulated(by: ends, catalogue: draft.catalogue)
+    } else if let depth = settings.depth,
+      let parameter = draft.patch.modulated(by: ends, catalogue: draft.catalogue)
     {
       settings.depth = parameter.depth(depth)?.value
     }
