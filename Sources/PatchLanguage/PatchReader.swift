@@ -114,7 +114,8 @@ struct Reading {
 
   /// Puts into a sub-patch what its file has, and the values that are its own.
   private mutating func fill(_ item: Item) {
-    guard case .add(let written, _) = item.edit, let node = draft.patch[named: written.name],
+    guard case .add(let written, _) = item.edit, draft.catalogue[written.kind]?.isContainer == true,
+      let node = draft.patch[named: written.name],
       let file = draft.catalogue.definitionFile(of: node), !filled.contains(node.name),
       let definition = draft.catalogue.definitions?.definition(of: file)
     else { return }
