@@ -59,7 +59,7 @@ extension Session {
 
   /// Saves the files of sub-patches that have unsaved edits. Returns their names.
   func saveDefinitions(
-    of patch: Patch, for path: String, despite accepted: Set<SaveObstacle.Reason>
+    of patch: Patch, for path: String?, despite accepted: Set<SaveObstacle.Reason>
   ) throws(FileError) -> [String] {
     let changed = changedDefinitions(of: patch, for: path)
     for definition in changed where !accepted.contains(.changed) {

@@ -129,7 +129,7 @@ extension Session {
     } catch {
       throw FileError.statesRefused(error)
     }
-    let others = try saveDefinitions(of: patch, for: file ?? target, despite: accepted)
+    let others = try saveDefinitions(of: patch, for: file, despite: accepted)
     if !others.isEmpty { said += ", with \(others.joined(separator: ", "))" }
     if isOwn {
       try write(patch, to: target)
