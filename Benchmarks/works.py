@@ -677,6 +677,70 @@ PHASERS = (
          csound=each(lambda g, x, m, i: g.a(f"= 0.5 * {x} + 0.5 * " + g.a(f"phaser1 {x}, {m}, 6, 0.3")))),
 )  # fmt: skip
 
+# --- Filters of more outputs and poles. Csound's ladder saturates at twice the rate too.
+
+def cs_split(g, x, m, i):
+    low = g.a(f"butterlp {g.a(f'butterlp {x}, {CORNER}')}, {CORNER}")
+    return g.a(f"= {low} + " + g.a(f"butterhp {g.a(f'butterhp {x}, {CORNER}')}, {CORNER}"))
+
+
+def sc_split(g, x, m, i):
+    high = g.unit("HPF", g.unit("HPF", x, CORNER), CORNER)
+    return g.binary("+", g.unit("LPF", g.unit("LPF", x, CORNER), CORNER), high)
+
+
+LADDERS = (
+    Work("low-pass", "freq=13kHz resonance=10%", forms=SIDE_BY_SIDE, total=128,
+         csound=each(lambda g, x, m, i: g.a(f"moogladder {x}, {CORNER}, 0.1"))),
+    Work("low-pass, freq moved", "freq=13kHz resonance=10%", (["freq"], CORNER, 1000), forms=SIDE_BY_SIDE, total=128,
+         csound=each(lambda g, x, m, i: g.a(f"moogladder {x}, {m}, 0.1"))),
+)  # fmt: skip
+
+STATE_VARIABLES = (
+    Work("all outputs", f"freq={CORNER}Hz q={Q}", forms=SIDE_BY_SIDE, total=256,
+         csound=each(lambda g, x, m, i: g.a(f"zdf_2pole_mode {x}, {CORNER}, {Q}", 3)[0])),
+    Work("freq moved", f"freq={CORNER}Hz q={Q}", (["freq"], CORNER, 1000), forms=SIDE_BY_SIDE, total=256,
+         csound=each(lambda g, x, m, i: g.a(f"zdf_2pole_mode {x}, {m}, {Q}", 3)[0])),
+    Work("saturated", f"freq={CORNER}Hz q={Q} saturate=on", forms=SIDE_BY_SIDE, total=128),
+)  # fmt: skip
+
+CROSSOVERS = (
+    Work("two bands", f"freq1={CORNER}Hz", forms=SIDE_BY_SIDE, total=256, scsynth=each(sc_split), csound=each(cs_split)),
+    Work("four bands", f"bands=4 freq1={CORNER}Hz", forms=SIDE_BY_SIDE, total=128),
+)  # fmt: skip
+
+# --- Waves bent and broken. Of the peers none antialiases.
+
+def cs_shift(g, x, m, i):
+    first, second = g.a(f"hilbert {x}", 2)
+    sine, cosine = (g.a(f"oscili 1, {slow_of(i)}, -1, {phase}") for phase in (0, 0.25))
+    return g.a(f"= {first} * {cosine} - {second} * {sine}")
+
+
+SHIFTERS = (
+    Work("still", lambda n, c: f"shift={slow_of(n)}Hz", forms=SIDE_BY_SIDE, total=256,
+         scsynth=each(lambda g, x, m, i: g.unit("FreqShift", x, slow_of(i), 0)), csound=each(cs_shift)),
+    Work("shift moved", "shift=5Hz", (["shift"], 5, 1), forms=SIDE_BY_SIDE, total=256,
+         scsynth=each(lambda g, x, m, i: g.unit("FreqShift", x, m, g.steady(0)))),
+)  # fmt: skip
+
+CRUSHERS = (
+    Work("every fourth frame", "rate=12kHz bits=16 antialias=off", forms=SIDE_BY_SIDE, total=256,
+         csound=each(lambda g, x, m, i: g.a(f"= round({g.a(f'fold {x}, 4')} * 32768) / 32768"))),
+    Work("antialiased", "rate=11kHz bits=16", forms=SIDE_BY_SIDE, total=128),
+)  # fmt: skip
+
+SHAPERS = (Work("nine points", "y3=-0.9 y7=0.9", forms=SIDE_BY_SIDE, total=128),)
+
+EXPANDERS = (
+    Work("still", "threshold=-60dB ratio=2 knee=0dB", total=256,
+         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 2, 1, 0.001))),
+    Work("each channel for itself", "threshold=-60dB ratio=2 knee=0dB link=off", widths=(2, 64), total=256,
+         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 2, 1, 0.001))),
+)  # fmt: skip
+
+TRANSIENTS = (Work("still", "attack=6dB sustain=-3dB", forms=SIDE_BY_SIDE, total=256),)
+
 # --- Samples: the peers interpolate by four points.
 
 VOICES = 128

@@ -452,6 +452,7 @@ SOSTENUTO_VECTOR sostenuto_four sostenuto_turned(sostenuto_four pair, sostenuto_
 #include "Courses.h"
 #include "Cycles.h"
 #include "Dynamics.h"
+#include "Lanes.h"
 #include "Peaks.h"
 #include "Stages.h"
 #include "Tank.h"
