@@ -60,9 +60,9 @@ import Screen
   /// Lines of the prompt, oldest first.
   public var promptHistory: [String] { desk.promptHistory }
 
-  /// Initial focus: the first effect, otherwise the first node.
+  /// Initial focus: the first effect, otherwise the first node; what is inside sub-patches comes later.
   private var preferredFocus: NodeID? {
-    let nodes = scene.patch.nodes.values
+    let nodes = scene.patch.nodes.values.filter { NodePath.container(of: $0.name) == nil }
     return (nodes.first { scene.catalogue[$0.kind]?.category == .effect } ?? nodes.first)?.id
   }
 
