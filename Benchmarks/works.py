@@ -138,6 +138,90 @@ LFOS = (
          pd=each(lambda g, c, m, i: g.obj("osc~", m))),
 )  # fmt: skip
 
+# --- Sources that are more than one wave
+
+
+def source(title, settings, moved=None, **peers):
+    """Of a frequency of each node's and channel's own, or of one where a cable moves it."""
+    def stated(number, channels):
+        freq = frequencies(number, channels) if moved is None else f"freq={moved[1]}Hz"
+        return f"{settings} {freq} level={decibels(QUIET)} channels={channels}"
+
+    return Work(title, stated, moved, forms=SIDE_BY_SIDE, sources=0, total=256, **peers)
+
+
+def sc_pair(g, c, m, i):
+    """Two operators: the second moves the first's phase by up to a quarter turn."""
+    f = frequency(i, c)
+    return g.mul(g.unit("SinOsc", f, g.mul(g.unit("SinOsc", f, 0), 1.5708)), QUIET)
+
+
+def cs_pair(g, c, m, i):
+    f = frequency(i, c)
+    return g.a(f"foscili {QUIET}, {f:.3f}, 1, 1, 1.5708, -1")
+
+
+def pd_pair(g, c, m, i):
+    f = frequency(i, c)
+    return g.obj(f"*~ {QUIET}", g.obj("cos~", g.obj("+~", g.obj(f"phasor~ {f:.3f}"), g.obj("*~ 0.25", g.obj(f"osc~ {f:.3f}")))))
+
+
+FMS = (
+    source("two operators", "", scsynth=each(sc_pair), csound=each(cs_pair), pd=each(pd_pair)),
+    source("two operators, one with feedback", "op1.level=0% op2.level=0% op4.level=100% algorithm=8 feedback=40%",
+           scsynth=each(lambda g, c, m, i: g.mul(g.unit("SinOscFB", frequency(i, c), 1.2566), QUIET))),
+    source("two operators, freq moved", "", (["freq"], 440, 100),
+           scsynth=each(lambda g, c, m, i: g.mul(g.unit("SinOsc", m, g.mul(g.unit("SinOsc", m, 0), 1.5708)), QUIET)),
+           pd=each(lambda g, c, m, i: g.obj(f"*~ {QUIET}", g.obj("cos~", g.obj("+~", g.obj("phasor~", m), g.obj("*~ 0.25", g.obj("osc~", m))))))),
+)  # fmt: skip
+
+
+def detuned(number, channel, voice):
+    return frequency(number, channel) * 2 ** ((voice - 3) * 6 / 1200)
+
+
+def sum_of(g, signals):
+    sum = signals[0]
+    for signal in signals[1:]:
+        sum = g.binary("+", sum, signal)
+    return sum
+
+
+SUPERSAWS = (
+    source("seven saws", "",
+           scsynth=each(lambda g, c, m, i: g.mul(sum_of(g, [g.unit("Saw", detuned(i, c, v)) for v in range(7)]), QUIET)),
+           csound=each(lambda g, c, m, i: g.a("= " + " + ".join(g.a(f"vco2 {QUIET}, {detuned(i, c, v):.3f}") for v in range(7))))),
+    source("seven saws, freq moved", "", (["freq"], 440, 100),
+           scsynth=each(lambda g, c, m, i: g.mul(sum_of(g, [g.unit("Saw", g.mul(m, 2 ** ((v - 3) / 200))) for v in range(7)]), QUIET))),
+)  # fmt: skip
+
+# Sixteen sines each.
+ADDITIVES = (
+    source("sixteen partials", "",
+           scsynth=each(lambda g, c, m, i: sum_of(g, [g.mul(g.unit("SinOsc", frequency(i, c) * (n + 1), 0), QUIET / (n + 1)) for n in range(16)])),
+           csound=each(lambda g, c, m, i: g.a("= " + " + ".join(g.a(f"oscili {QUIET / (n + 1):.7f}, {frequency(i, c) * (n + 1):.3f}") for n in range(16))))),
+    source("sixteen partials, freq moved", "", (["freq"], 440, 100),
+           scsynth=each(lambda g, c, m, i: sum_of(g, [g.mul(g.unit("SinOsc", g.mul(m, n + 1), 0), QUIET / (n + 1)) for n in range(16)]))),
+)  # fmt: skip
+
+DUSTS = (
+    Work("impulses", lambda n, c: f"density=200Hz level={decibels(QUIET)} channels={c}", forms=SIDE_BY_SIDE, sources=0,
+         scsynth=each(lambda g, c, m, i: g.mul(g.unit("Dust", 200), QUIET)),
+         csound=each(lambda g, c, m, i: g.a(f"dust {QUIET}, 200"))),
+)  # fmt: skip
+
+STRINGS = (
+    Work("moved by a tone", lambda n, c: f"freq={frequency(n, 0):.3f}Hz decay=2s channels={c}", forms=SIDE_BY_SIDE, total=256,
+         scsynth=each(lambda g, x, m, i: g.unit("Pluck", x, 1, 0.1, 1 / frequency(i, 0), 2, 0.4)),
+         csound=each(lambda g, x, m, i: g.a(f"wguide1 {x}, {frequency(i, 0):.3f}, 8000, 0.99"))),
+)  # fmt: skip
+
+MODALS = (
+    Work("sixteen modes", lambda n, c: f"freq={100 + n % 61}Hz level=-40dB", forms=SIDE_BY_SIDE, total=256,
+         scsynth=each(lambda g, x, m, i: sum_of(g, [g.unit("Ringz", x, (100 + i % 61) * (n + 1), 1) for n in range(16)])),
+         csound=each(lambda g, x, m, i: g.a("= " + " + ".join(g.a(f"mode {x}, {(100 + i % 61) * (n + 1)}, 100") for n in range(16))))),
+)  # fmt: skip
+
 # --- What is between
 
 

@@ -44,9 +44,9 @@ public struct Oscillator: Kernel {
     /// Follows a frequency at rest.
     @inline(__always) @_noLocks mutating func rest(at new: Float, _ rate: Float) {
       guard new != frequency else { return }
-      let scale = Oscillator.scale(rate)
+      let scale = MovingPhases.scale(rate)
       frequency = new
-      step = MovingPhases.step(new, scale, limit: Oscillator.limit)
+      step = MovingPhases.step(new, scale)
       size = MovingPhases.size(new, scale)
     }
   }
@@ -93,11 +93,11 @@ public struct Oscillator: Kernel {
     let level = block.parameters[Self.level]
     let shape = block.crossfades[Self.shape]
     if rate != block.rate { forget(block.rate) }
-    isMute = Self.isZero(level)
+    isMute = level.isZero
     guard count == 1, freq.isSteady, shape.blend == nil else { return processAny(block) }
     states.pointee.rest(at: freq.values.pointee, rate)
     let voice = states.pointee
-    guard voice.size <= Self.highest else { return processAny(block) }
+    guard voice.size <= MovingPhases.highest else { return processAny(block) }
     states.pointee.phase = voice.phase &+ voice.step &* Int32(truncatingIfNeeded: block.frames)
     guard !isMute else { return .silent }
     Wave(from: voice.phase, step: voice.step, size: voice.size)
@@ -119,11 +119,11 @@ public struct Oscillator: Kernel {
       if let frequencies = freq.frames(channel) {
         // Channels that share their frequency share the increments.
         if channel == 0 || freq.elements > 1 {
-          (end, largest) = moving.fill(frequencies, Self.scale(rate), limit: Self.limit, block.frames)
+          (end, largest) = moving.fill(frequencies, MovingPhases.scale(rate), block.frames)
         }
         if !isMute {
           let wave = Wave(moving, from: voice.pointee.phase, largest: largest)
-          if largest <= Self.highest {
+          if largest <= MovingPhases.highest {
             make(wave, shape, level, channel, to, block.frames)
           } else {
             makeFading(wave, shape, level, channel, to, block.frames, moving.sizes)
@@ -131,14 +131,14 @@ public struct Oscillator: Kernel {
         }
         voice.pointee = Voice(
           phase: voice.pointee.phase &+ end,
-          step: MovingPhases.step(frequencies[block.frames &- 1], Self.scale(rate), limit: Self.limit))
+          step: MovingPhases.step(frequencies[block.frames &- 1], MovingPhases.scale(rate)))
       } else {
         voice.pointee.rest(at: freq.value(channel), rate)
         let (phase, step, size) = (voice.pointee.phase, voice.pointee.step, voice.pointee.size)
         voice.pointee.phase = phase &+ step &* Int32(truncatingIfNeeded: block.frames)
         if !isMute {
           let wave = Wave(from: phase, step: step, size: size)
-          if size <= Self.highest {
+          if size <= MovingPhases.highest {
             make(wave, shape, level, channel, to, block.frames)
           } else {
             // Same computation as for a moving frequency, to the bit.
@@ -158,21 +158,6 @@ public struct Oscillator: Kernel {
 
   @_noLocks public mutating func isFinished() -> Bool { isMute }
 
-  @inline(__always) @_noLocks private static func isZero(_ level: ParameterStream) -> Bool {
-    guard level.isSteady else { return false }
-    var element = 0
-    while element < level.elements {
-      if level.values[element] != 0 { return false }
-      element &+= 1
-    }
-    return true
-  }
-
-  /// Increments of a phase for a frequency of one Hz.
-  @inline(__always) @_noLocks private static func scale(_ rate: Float) -> Double {
-    4_294_967_296 / Double(rate)
-  }
-
   /// Lets the voices calculate their increments anew.
   @inline(never) @_noLocks private mutating func forget(_ rate: Float) {
     self.rate = rate
@@ -181,18 +166,6 @@ public struct Oscillator: Kernel {
       states[channel].frequency = .nan
       channel &+= 1
     }
-  }
-
-  /// Magnitude of frequencies, Hz.
-  private static var limit: Float { @inline(__always) @_noLocks get { 2e9 } }
-
-  /// Increment above which the oscillator fades: a sixteenth below half a cycle.
-  private static var highest: Float { @inline(__always) @_noLocks get { 2_013_265_920 } }
-
-  /// Gain for an increment: one up to `highest`, zero from half a cycle on.
-  @inline(__always) @_noLocks private static func gain(_ size: Frames) -> Frames {
-    let t = limited((2_147_483_648 - size) * (1 / 134_217_728), 0, 1)
-    return t * t * t * (10 - t * (15 - 6 * t))
   }
 
   /// One channel, with the crossfade between shapes.
@@ -231,7 +204,7 @@ public struct Oscillator: Kernel {
         let b = blend.vector(frame)
         y = memory.other.vector(frame) * (1 - b) + y * b
       }
-      if let sizes { y = y * Self.gain(sizes.vector(frame)) }
+      if let sizes { y = y * MovingPhases.fade(sizes.vector(frame)) }
       to.store(y * level.vector(channel, frame) + 0, frame)
       frame &+= 16
     }
