@@ -173,6 +173,8 @@ public enum EditError: Error, Hashable, Sendable {
     case isInUnit(Unit, wanted: Unit, range: String)
     /// `range` in words.
     case isOutOfRange(String)
+    /// A text that its reader refuses.
+    case isUnreadable(TextReader.Fault)
   }
 
   /// Entries that a channel map lacks.

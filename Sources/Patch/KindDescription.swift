@@ -178,6 +178,8 @@ public struct ParameterDescription: Sendable {
   public var switches: GainSwitches?
   /// Condition of use; nil: always in use.
   public var requirement: Requirement?
+  /// What makes numbers for the kernel of a text; nil: a text is not for kernels.
+  public var reader: TextReader?
 
   /// Type of the file that it names; nil: it names none.
   public var fileType: FileType? {
@@ -195,7 +197,7 @@ public struct ParameterDescription: Sendable {
     _ name: String, _ summary: String, form: Form = .continuous, unit: Unit = .none,
     range: ClosedRange<Double> = 0...1, default defaultValue: Value, smoothing: Smoothing = .ramp,
     dimensions: [String] = [], isPerChannel: Bool = false, diagonal diagonalValue: Value? = nil,
-    switches: GainSwitches? = nil, requirement: Requirement? = nil
+    switches: GainSwitches? = nil, requirement: Requirement? = nil, reader: TextReader? = nil
   ) {
     self.name = name
     self.summary = summary
@@ -209,6 +211,7 @@ public struct ParameterDescription: Sendable {
     self.diagonalValue = diagonalValue
     self.switches = switches
     self.requirement = requirement
+    self.reader = reader
   }
 }
 

@@ -113,4 +113,13 @@ extension UnsafeMutablePointer where Pointee == Float {
     store(all, 32)
     store(all, 48)
   }
+
+  /// Fills the frames from `first` on; room for a vector behind them.
+  @inline(__always) @_noLocks func fill(from first: Int, _ value: Float) {
+    var frame = first
+    while frame < 64 {
+      store(Frames(repeating: value), frame)
+      frame &+= 16
+    }
+  }
 }
