@@ -26,15 +26,15 @@ class Work:
     """A kind with certain settings, and what the peers take for it."""
 
     def __init__(self, title, settings="", moved=None, at=None, widths=(1, 2, 64), forms=(SERIES, PARALLEL), total=1024,
-                 sources=1, channels=None, lines=None, events=None, scsynth=None, csound=None, pd=None):  # fmt: skip
+                 sources=1, into=None, channels=None, lines=None, events=None, scsynth=None, csound=None, pd=None):  # fmt: skip
         """`settings`: text, or a function of the node's number and its channels. `moved`: the ports that a sine moves,
         the value in its middle and how far it goes; `at`: those two for the peers where they differ. `total`: channels
-        of all nodes. `sources`: cables into each node, none for a node without input. `channels`: outputs of a node
-        where they are not its inputs. `lines`: more of a node's paragraph. `events`: how many notes each node holds."""
+        of all nodes. `sources`: cables into each node, none for a node without input. `into`: the port of all cables but the
+        first, where it is another one. `channels`: outputs of a node where they are not its inputs. `lines`: more of a node's paragraph. `events`: how many notes each node holds."""
         self.title, self.widths, self.forms, self.total = title, widths, forms, total
         self.settings = settings if callable(settings) else lambda number, channels: settings
         self.moved, self.at = moved, at or (moved and moved[1:])
-        self.sources, self.channels, self.lines, self.events = sources, channels, lines, events
+        self.sources, self.into, self.channels, self.lines, self.events = sources, into, channels, lines, events
         self.peers = {"scsynth": scsynth, "Csound": csound, "Pd": pd}
 
     def count(self, width):
@@ -69,7 +69,8 @@ def our_patch(kind, work, width, form, count):
         lines.append(f"node n{i} {kind} {work.settings(i, width)}".rstrip())
         if work.sources:
             lines.append(f"connect {last if form == SERIES else 'tone0'} -> n{i}")
-            lines += [f"connect tone{source} -> n{i}" for source in range(1, work.sources)]
+            port = f".{work.into}" if work.into else ""
+            lines += [f"connect tone{source} -> n{i}{port}" for source in range(1, work.sources)]
         if work.events is not None:
             lines.append(f"connect keys -> n{i}")
         if work.lines:

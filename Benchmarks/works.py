@@ -380,16 +380,12 @@ def two_tones(function):
     return lambda g, xs, m, i: [function(g, xs[c], xs[len(xs) // 2 + c], m, i) for c in range(len(xs) // 2)]
 
 
-def into_b(name, number, width):
-    return [f"disconnect tone1 -> {name}", f"connect tone1 -> {name}.b"]
-
-
 CROSSFADES = (
-    Work("linear", "mix=30%", forms=SIDE_BY_SIDE, sources=2, lines=into_b,
+    Work("linear", "mix=30%", forms=SIDE_BY_SIDE, sources=2, into="b",
          scsynth=two_tones(lambda g, a, b, m, i: g.unit("LinXFade2", a, b, -0.4, 1)),
          csound=two_tones(lambda g, a, b, m, i: g.a(f"= 0.7 * {a} + 0.3 * {b}")),
          pd=two_tones(lambda g, a, b, m, i: g.obj("+~", g.obj("*~ 0.7", a), g.obj("*~ 0.3", b)))),
-    Work("power, mix moved", "mix=50% law=power", (["mix"], 50, 40), forms=SIDE_BY_SIDE, sources=2, lines=into_b, at=(0, 0.8),
+    Work("power, mix moved", "mix=50% law=power", (["mix"], 50, 40), forms=SIDE_BY_SIDE, sources=2, into="b", at=(0, 0.8),
          scsynth=two_tones(lambda g, a, b, m, i: g.unit("XFade2", a, b, m, 1))),
 )  # fmt: skip
 
@@ -756,9 +752,9 @@ FLANGERS = (
 
 PHASERS = (
     Work("six stages", "stages=6 feedback=30%", forms=SIDE_BY_SIDE, total=128,
-         csound=each(lambda g, x, m, i: g.a(f"= 0.5 * {x} + 0.5 * " + g.a(f"phaser1 {x}, {g.a('oscili 400, 0.5')} + 800, 6, 0.3")))),
+         csound=each(lambda g, x, m, i: g.a(f"= 0.5 * {x} + 0.5 * " + g.a(f"phaser1 {x}, k({g.a('oscili 400, 0.5')} + 800), 6, 0.3")))),
     Work("freq moved", "stages=6 feedback=30%", (["freq"], 800, 300), forms=SIDE_BY_SIDE, total=128,
-         csound=each(lambda g, x, m, i: g.a(f"= 0.5 * {x} + 0.5 * " + g.a(f"phaser1 {x}, {m}, 6, 0.3")))),
+         csound=each(lambda g, x, m, i: g.a(f"= 0.5 * {x} + 0.5 * " + g.a(f"phaser1 {x}, k({m}), 6, 0.3")))),
 )  # fmt: skip
 
 # --- Filters of more outputs and poles. Csound's ladder saturates at twice the rate too.
