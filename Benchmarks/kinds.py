@@ -253,13 +253,17 @@ def main():
 
     print(f"medians of {options.repeat} turns of {options.worth:g} s of our CPU at {RATE} Hz; nanoseconds a block of {BLOCK} frames and channel, or voice")
     print(LAYOUT.format("work", "ch", "form", OURS, *PROGRAMS, "ours / best"))
-    measured = []
+    measured, failures = [], []
     with tempfile.TemporaryDirectory() as folder:
         write_sounds(folder)
         for row in rows(options):
             row.write(program, folder, installed)
             # In turns, so that what else runs on the machine meets all of them.
-            seconds = row.seconds(folder, options.worth)
+            try:
+                seconds = row.seconds(folder, options.worth)
+            except Failure as failure:
+                failures.append(f"{row.name}, {row.width} channels, {row.form}: {failure}")
+                continue
             for _ in range(options.repeat):
                 row.measure(folder, seconds)
             measured.append(row)
@@ -268,6 +272,8 @@ def main():
     print(f"{os.cpu_count()} processors, load {' '.join(f'{x:.1f}' for x in os.getloadavg())}")
     if options.table:
         keep(options.table, measured)
+    if failures:
+        sys.exit("\n".join(failures))
 
 
 if __name__ == "__main__":
