@@ -28,7 +28,7 @@ public struct Slew: Kernel {
   private var isAsleep = true
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    2 * Dynamics.memorySize(configuration.inputs[0])
+    2 * Dynamics.bytes(configuration.inputs[0])
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
