@@ -33,7 +33,7 @@ public struct SoundIn: Kernel {
     category: .mixing,
     inputs: [PortDescription("in", .parameter("channels"), "What comes from outside.")],
     outputs: [PortDescription("out", .parameter("channels"), "The same, for the inside.")],
-    parameters: Edge.parameters, face: .channels(), amplification: .never, cost: .init(4, perChannel: 2),
+    parameters: Edge.parameters, face: .level, amplification: .never, cost: .init(4, perChannel: 2),
     boundary: .init(.inlet, alone: "input"))
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
@@ -53,7 +53,7 @@ public struct SoundOut: Kernel {
     category: .mixing,
     inputs: [PortDescription("in", .parameter("channels"), "What comes from the inside.")],
     outputs: [PortDescription("out", .parameter("channels"), "The same, for what is outside.")],
-    parameters: Edge.parameters, face: .channels(), amplification: .never, cost: .init(4, perChannel: 2),
+    parameters: Edge.parameters, face: .level, amplification: .never, cost: .init(4, perChannel: 2),
     boundary: .init(.outlet, alone: "output"))
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}

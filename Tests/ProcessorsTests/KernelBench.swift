@@ -142,7 +142,9 @@ final class KernelBench<K: Kernel> {
   }
 
   /// Sets new channel counts.
-  func widen(_ signals: [[Float]], outputs: Int) { widen([signals], outputs: [outputs]) }
+  func widen(_ signals: [[Float]], outputs: Int) {
+    widen([signals], outputs: outputCounts.map { _ in outputs })
+  }
 
   /// The same for all ports. Signals stay where there are none.
   func widen(_ signals: [[[Float]]] = [], outputs: [Int]) {

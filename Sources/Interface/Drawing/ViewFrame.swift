@@ -51,7 +51,7 @@ struct ViewFrame {
       top += 1
     }
     if hasTour {
-      let height = TourPanel.rows(columns: columns, rows: rows)
+      let height = rows >= 20 && columns >= 60 ? 4 : rows >= 12 ? 2 : 0
       tour = Rect(column: 0, row: top, columns: columns, rows: height)
       top += height
     }

@@ -2,9 +2,6 @@ import Screen
 
 /// The rows of the tour above the view: its place, what has been done, and what to do.
 enum TourPanel {
-  /// Rows that it takes of a screen.
-  static func rows(columns: Int, rows: Int) -> Int { rows >= 20 && columns >= 60 ? 4 : rows >= 12 ? 2 : 0 }
-
   static func draw(_ tour: TourState, on canvas: inout Canvas) {
     let bounds = canvas.bounds
     guard bounds.rows > 1 else { return }
