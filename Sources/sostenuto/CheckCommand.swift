@@ -39,8 +39,7 @@ struct CheckCommand: Command {
       }
       do {
         let text = try readText(path)
-        let (patch, found) = PatchReader.read(
-          text, file: path, catalogue: DefinitionLibrary.catalogue(for: path))
+        let (patch, found) = PatchReader.read(text, file: path, catalogue: KindRegistry.builtIn.catalogue)
         diagnostics += found + fileFaults(of: patch, text, path)
       } catch {
         Console.complain("\(error)")
@@ -93,7 +92,7 @@ struct CheckCommand: Command {
       switch type {
       case .scale: _ = try Scale(path: path)
       case .keyMap: _ = try KeyMap(path: path)
-      case .instrument, .audio, .patch: break
+      case .instrument, .audio: break
       }
       return nil
     } catch {

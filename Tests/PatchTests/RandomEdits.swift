@@ -110,8 +110,7 @@ struct RandomEdits {
   }
 
   private mutating func node(named name: String) -> Node {
-    // Sub-patches have tests of their own (`SubPatchTests`).
-    let kind = pick(catalogue.kinds.filter { !$0.isContainer && $0.boundary == nil })
+    let kind = pick(catalogue.kinds)
     var node = Node(name: name, kind: kind.name)
     for _ in 0..<Int.random(in: 0...2, using: &random) where !kind.parameters.isEmpty {
       let parameter = pick(kind.parameters)

@@ -143,17 +143,12 @@ final class KernelBench<K: Kernel> {
 
   /// Sets new channel counts.
   func widen(_ signals: [[Float]], outputs: Int) {
-    widen([signals], outputs: outputCounts.map { _ in outputs })
-  }
-
-  /// The same for all ports. Signals stay where there are none.
-  func widen(_ signals: [[[Float]]] = [], outputs: [Int]) {
-    let before = (inputs.map(\.count), widenedOutputs ?? outputCounts)
-    for (port, signals) in signals.enumerated() { inputs[port] = signals }
-    move(from: before, outputs: outputs)
+    let before = (inputs.map(\.count), [widenedOutputs ?? outputCounts[0]])
+    inputs[0] = signals
+    move(from: before, outputs: [outputs])
     widenedOutputs = outputs
   }
-  private var widenedOutputs: [Int]?
+  private var widenedOutputs: Int?
 
   /// What the memory is sized for.
   private func configuration(outputs: [Int], rate: Double) -> KernelConfiguration {
@@ -169,7 +164,7 @@ final class KernelBench<K: Kernel> {
   /// Moves into more memory where a value, or parameters that move, ask for it.
   private func grow(_ change: (inout (values: [[Float]], moving: Set<Int>)) -> Void) {
     guard K.memoryFollowsValues else { return }
-    let outputs = widenedOutputs ?? outputCounts
+    let outputs = widenedOutputs.map { [$0] } ?? outputCounts
     let before = reserve
     change(&reserve)
     if K.memorySize(configuration(outputs: outputs, rate: rate)) > memoryBytes {
@@ -199,8 +194,8 @@ final class KernelBench<K: Kernel> {
 
   /// Runs `frames` frames. Returns the output by port, channel and frame.
   func run(_ frames: Int, _ split: Split = .whole) -> [[[Float]]] {
-    var result = (widenedOutputs ?? outputCounts).map { count in
-      [[Float]](repeating: [Float](repeating: 0, count: frames), count: count)
+    var result = outputCounts.map { count in
+      [[Float]](repeating: [Float](repeating: 0, count: frames), count: widenedOutputs ?? count)
     }
     grow {
       $0.moving.formUnion(modulation.keys)
@@ -349,7 +344,7 @@ final class KernelBench<K: Kernel> {
     let outputs = UnsafeMutablePointer<OutputPort>.allocate(capacity: max(outputCounts.count, 1))
     owned.append(UnsafeMutableRawPointer(outputs))
     for (index, count) in outputCounts.enumerated() {
-      let count = widenedOutputs?[index] ?? count
+      let count = widenedOutputs ?? count
       outputs[index] = OutputPort(base: floats(count * 64 + 64), count: count)
     }
     eventsIn.pointee.removeAll()
@@ -380,14 +375,14 @@ final class KernelBench<K: Kernel> {
     if isAsleep {
       sleptBlocks += 1
       for (index, count) in outputCounts.enumerated() {
-        for channel in 0..<(widenedOutputs?[index] ?? count) { take(index, channel, zeros) }
+        for channel in 0..<(widenedOutputs ?? count) { take(index, channel, zeros) }
       }
     } else {
       let activity = withUnsafePointer(to: context) { context in
         withUnsafePointer(to: surroundings) { kernel.process(Block(context, $0)) }
       }
       for (index, count) in outputCounts.enumerated() {
-        for channel in 0..<(widenedOutputs?[index] ?? count) {
+        for channel in 0..<(widenedOutputs ?? count) {
           take(
             index, channel,
             activity == .silent ? UnsafePointer(zeros) : UnsafePointer(outputs[index][channel]))

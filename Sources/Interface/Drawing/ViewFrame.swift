@@ -6,7 +6,6 @@ struct ViewFrame {
   var rows: Int
   var status: Int?
   var tabs: Int?
-  var tour: Rect?
   var view: Rect
   var inspector: Rect?
   var controls: Rect?
@@ -24,7 +23,7 @@ struct ViewFrame {
 
   init(
     columns: Int, rows: Int, isPlaying: Bool, hasControls: Bool = false, hasScenes: Bool = false,
-    hasInspector: Bool = false, hasTour: Bool = false
+    hasInspector: Bool = false
   ) {
     self.columns = columns
     self.rows = rows
@@ -49,11 +48,6 @@ struct ViewFrame {
     if rows >= 8 {
       tabs = top
       top += 1
-    }
-    if hasTour {
-      let height = rows >= 20 && columns >= 60 ? 4 : rows >= 12 ? 2 : 0
-      tour = Rect(column: 0, row: top, columns: columns, rows: height)
-      top += height
     }
     if isPlaying {
       let height = rows >= 20 && columns >= 40 ? Self.keyboardRows : rows >= 8 ? 1 : 0

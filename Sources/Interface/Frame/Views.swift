@@ -1,8 +1,7 @@
 /// The views, in the order of their tabs.
 enum Views {
   static let all: [any View] = [
-    GraphView(), PrintoutView(), MatrixView(), TraceView(), SoundView(), MeterView(), HistoryView(),
-    HelpView(),
+    GraphView(), PrintoutView(), MatrixView(), TraceView(), SoundView(), HistoryView(), HelpView(),
   ]
 
   /// The view of a name; the graph for a name that no view has.

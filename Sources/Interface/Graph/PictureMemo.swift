@@ -10,7 +10,6 @@ enum PictureMemo {
     private let revision: Revision
     private let surroundings: Int
     private let groups: [GraphGroup]
-    private let inside: String?
     let detail: GraphDetail
     let page: Size
 
@@ -19,7 +18,6 @@ enum PictureMemo {
       guard let form = scene.report.form, !(state.overlay is PortHints) else { return nil }
       (self.form, revision, surroundings) = (form, scene.patch.revision, scene.surroundings)
       (groups, self.detail, self.page) = (state.graph.groups, detail, page)
-      inside = state.graph.inside
     }
 
     func isSame(as other: Key) -> Bool {
@@ -28,7 +26,7 @@ enum PictureMemo {
 
     func isOfSameScene(as other: Key) -> Bool {
       form === other.form && revision === other.revision && surroundings == other.surroundings
-        && groups == other.groups && inside == other.inside
+        && groups == other.groups
     }
   }
 

@@ -136,9 +136,7 @@ extension MatrixPicture {
         $0.ground = .selection
       }
     }
-    guard isHere else { return }
-    canvas.placeCursor(at: start + Point(valueEnd(cell.column), 0))
-    canvas.markFocus(Rect(column: start.column, row: start.row, columns: width, rows: 1))
+    if isHere { canvas.placeCursor(at: start + Point(valueEnd(cell.column), 0)) }
   }
 
   /// Silent cells are dimmed.

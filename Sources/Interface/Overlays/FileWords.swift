@@ -11,7 +11,6 @@ enum FileWords {
     case .audio: StarterPatch.sounds
     case .scale: ["scl"]
     case .keyMap: ["kbm"]
-    case .patch: ["patch"]
     }
   }
 

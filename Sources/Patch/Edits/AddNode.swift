@@ -71,13 +71,9 @@ struct AddNode: EditVerbs {
       checked.settings = node.settings.mapValues(\.unread)
       return checked
     }
-    // Of a sub-patch whose file is missing, nobody knows what it publishes.
-    let published = draft.catalogue.published(of: node)
-    var plain = node
-    for path in published.keys { plain.settings[path] = nil }
-    let (settings, refusals) = kind.checked(plain)
+    let (settings, refusals) = kind.checked(node)
     if let refusal = refusals.first { throw refusal }
-    checked.settings = settings.merging(published.mapValues(\.unread)) { $1 }
+    checked.settings = settings
     return checked
   }
 }
