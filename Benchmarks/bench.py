@@ -109,6 +109,7 @@ def our_sides(program, name, samples):
     return {
         "groups": side("W1", kept("W1.patch"), sounds=saws),
         "nodes": side("W1 nodes", "W1-nodes.patch", sounds=saws),
+        "notes": side("W1 notes", "W1-notes.patch", "W1-notes.script", sounds=OUR_SAW * keys_rms(), times=8),
         **{f"nodes, {period}": side(f"W1 nodes, {period} frames", "W1-nodes.patch", sounds=saws, period=period) for period in PERIODS},
         "voices": side("W2", "W2.patch", "W2.script", sounds=AT_REST * voices_rms(samples)),
         "sinc": side("W2 sinc", "W2-sinc.patch", "W2.script", sounds=AT_REST * voices_rms(samples)),
@@ -155,7 +156,8 @@ def peer_sides(folder, samples):
         else:
             sides.update((side.name, side) for side in added)
 
-    add("scsynth", Side("scsynth Saw", peers.scsynth, SCSYNTH_SAW * saws_rms()))  # fmt: skip
+    add("scsynth", Side("scsynth Saw", peers.scsynth, SCSYNTH_SAW * saws_rms()),
+        Side("scsynth notes", peers.scsynth_keys, SCSYNTH_SAW * keys_rms(), times=8))  # fmt: skip
     peers.prepare_scsynth(folder)
     peers.prepare_fluidsynth(folder, samples)
     # It renders the notes' ends after the last of them: the shorter render has them too.
@@ -199,6 +201,7 @@ def rows(ours, peer, generic):
 
     return [
         row("W1", "256 saws, low-passes, gains: 768 nodes", "nodes", "scsynth Saw", 0.25),
+        row("W1", "sixteen notes of a polyphonic patch", "notes", "scsynth notes", 0.25),
         row("W1", "the same as 4 groups of 64 channels", "groups", "scsynth Saw", 0.25),
         # A part of a block costs what a whole one does, at most.
         *(Row("W1", f"768 nodes, {period} frames a period beside 64", ours[f"nodes, {period}"], ours["nodes"], target,

@@ -110,6 +110,22 @@ def chords(count=VOICES, velocity=100):
     )
 
 
+def keys():
+    """A polyphonic patch as one writes it."""
+    return patch(
+        "W1 as a polyphonic patch of sixteen notes.",
+        node("v voices"),
+        node("saw oscillator shape=saw level=0dB", "connect v -> saw by 1oct"),
+        node(f"low filter q={Q}", "connect saw -> low"),
+        node(f"down mixdown spread=100% level={decibels(1 / 16)}", "connect low -> down"),
+        output("down"),
+    )
+
+
+def held_keys():
+    return "".join(f"at 0s note v on {key} 100\n" for key in KEYS)
+
+
 # Note-ons: what finds a note's region among few and among many. Each voice is over after a millisecond.
 NOTES = 20_000
 INSTRUMENTS = {"few": (range(54, 74), 1), "many-regions": (range(128), 39)}
@@ -293,6 +309,8 @@ def write_others(folder, travel=60):
     for quality in ("sinc", "4-point"):
         put(folder, f"GM-{quality}.patch", played(BANK, "a General MIDI chord of layers.", 256, quality, " changes=on"))
     put(folder, "W1-nodes.patch", saw_nodes())
+    put(folder, "W1-notes.patch", keys())
+    put(folder, "W1-notes.script", held_keys())
     put(folder, "W3-without.patch", matrix_without())
     put(folder, "moves.script", matrix_moves(travel))
     put(folder, "W6.patch", many_nodes())

@@ -51,6 +51,13 @@ def saw_score(folder):
     return score(0, messages)
 
 
+def key_score(folder):
+    messages = [osc("/d_load", f"{folder}/saws.scsyndef")]
+    for i, (freq, (left, right)) in enumerate(zip(KEY_FREQS, KEY_SIDES)):
+        messages.append(osc("/s_new", "saws", 1000 + i, 1, 0, "freq", freq, "left", left, "right", right))
+    return score(0, messages)
+
+
 def prepare_scsynth(folder):
     definition = SynthDef("saws", freq=100, left=0.1, right=0.1)
     freq, left, right = map(definition.control, ("freq", "left", "right"))
@@ -59,12 +66,16 @@ def prepare_scsynth(folder):
     definition.write(f"{folder}/saws.scsyndef")
 
 
-def scsynth(folder, seconds, output):
-    path = f"{folder}/saws-{seconds:g}.osc"
+def scsynth(folder, seconds, output, notes=saw_score):
+    path = f"{folder}/{notes.__name__}-{seconds:g}.osc"
     with open(path, "wb") as file:
-        file.write(saw_score(folder) + score(seconds, [osc("/c_set", 0, 0)]))
+        file.write(notes(folder) + score(seconds, [osc("/c_set", 0, 0)]))
     return ["scsynth", "-D", "0", "-V", "-1", "-o", "2", "-z", str(BLOCK), "-n", "2048", "-m", "65536",
             "-N", path, "_", output, str(RATE), "WAV", "float"]  # fmt: skip
+
+
+def scsynth_keys(folder, seconds, output):
+    return scsynth(folder, seconds, output, key_score)
 
 
 # --- Pd: a patch of objects and the connections between their numbers.

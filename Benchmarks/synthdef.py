@@ -3,8 +3,8 @@ import struct
 
 SCALAR, CONTROL, AUDIO = 0, 1, 2
 # Places in the tables of operators (SuperCollider's Opcodes.h).
-BINARY = {"+": 0, "-": 1, "*": 2, "clip2": 42, "fold2": 44}
-UNARY = {"tanh": 36}
+BINARY = {"+": 0, "-": 1, "*": 2, ">": 9, "min": 12, "round": 19, "clip2": 42, "fold2": 44}
+UNARY = {"sin": 28, "tanh": 36}
 
 
 class SynthDef:

@@ -1,6 +1,6 @@
 """The facts of the workloads W1 to W7: every side plays these numbers, so that the work is the same.
 
-W1  256 saws, each through a resonant low-pass (1 kHz, Q 2) and two gains, to stereo
+W1  256 saws, each through a resonant low-pass (1 kHz, Q 2) and two gains, to stereo; sixteen of them as held notes
 W2  128 voices of one looped sample, each at a rate of its own, with two gains, to stereo; also with filters, still
     and moving, and 1000 of them; stereo; with faded loops; released; a General MIDI chord of layers
 W3  64 saws through a 64x64 matrix in which every gain is open
@@ -18,6 +18,14 @@ BLOCK = 64
 SAWS = 256
 SAW_FREQS = [55 * 2 ** (5 * i / (SAWS - 1)) for i in range(SAWS)]
 CUTOFF, Q = 1000, 2
+
+# The notes of a polyphonic patch, from left to right by equal power.
+KEYS = range(36, 52)
+KEY_FREQS = [440 * 2 ** ((key - 69) / 12) for key in KEYS]
+KEY_SIDES = [
+    (math.cos(place) / 16, math.sin(place) / 16)
+    for place in (math.pi / 2 * i / (len(KEYS) - 1) for i in range(len(KEYS)))
+]
 
 VOICES = 128
 VOICE_RATES = [0.5 * 2 ** (2 * i / (VOICES - 1)) for i in range(VOICES)]
@@ -90,6 +98,19 @@ def saws_rms():
             place = (i % octave, k << (i // octave))
             left, right, _ = amplitudes.get(place, (0, 0, 0))
             left, right = (sum + gain / k for sum, gain in zip((left, right), sides(i, SAWS)))
+            amplitudes[place] = left, right, k * freq
+    power = sum((left**2 + right**2) * resonance(freq) for left, right, freq in amplitudes.values())
+    return math.sqrt(0.5 * power) * 2 / math.pi
+
+
+def keys_rms():
+    """The same for the keys, which are an octave apart every twelve."""
+    amplitudes = {}
+    for i, (freq, gains) in enumerate(zip(KEY_FREQS, KEY_SIDES)):
+        for k in range(1, int(RATE / 2 / freq) + 1):
+            place = (i % 12, k << (i // 12))
+            left, right, _ = amplitudes.get(place, (0, 0, 0))
+            left, right = (sum + gain / k for sum, gain in zip((left, right), gains))
             amplitudes[place] = left, right, k * freq
     power = sum((left**2 + right**2) * resonance(freq) for left, right, freq in amplitudes.values())
     return math.sqrt(0.5 * power) * 2 / math.pi

@@ -138,6 +138,90 @@ LFOS = (
          pd=each(lambda g, c, m, i: g.obj("osc~", m))),
 )  # fmt: skip
 
+# --- Sources that are more than one wave
+
+
+def source(title, settings, moved=None, **peers):
+    """Of a frequency of each node's and channel's own, or of one where a cable moves it."""
+    def stated(number, channels):
+        freq = frequencies(number, channels) if moved is None else f"freq={moved[1]}Hz"
+        return f"{settings} {freq} level={decibels(QUIET)} channels={channels}"
+
+    return Work(title, stated, moved, forms=SIDE_BY_SIDE, sources=0, total=256, **peers)
+
+
+def sc_pair(g, c, m, i):
+    """Two operators: the second moves the first's phase by up to a quarter turn."""
+    f = frequency(i, c)
+    return g.mul(g.unit("SinOsc", f, g.mul(g.unit("SinOsc", f, 0), 1.5708)), QUIET)
+
+
+def cs_pair(g, c, m, i):
+    f = frequency(i, c)
+    return g.a(f"foscili {QUIET}, {f:.3f}, 1, 1, 1.5708, -1")
+
+
+def pd_pair(g, c, m, i):
+    f = frequency(i, c)
+    return g.obj(f"*~ {QUIET}", g.obj("cos~", g.obj("+~", g.obj(f"phasor~ {f:.3f}"), g.obj("*~ 0.25", g.obj(f"osc~ {f:.3f}")))))
+
+
+FMS = (
+    source("two operators", "", scsynth=each(sc_pair), csound=each(cs_pair), pd=each(pd_pair)),
+    source("two operators, one with feedback", "op1.level=0% op2.level=0% op4.level=100% algorithm=8 feedback=40%",
+           scsynth=each(lambda g, c, m, i: g.mul(g.unit("SinOscFB", frequency(i, c), 1.2566), QUIET))),
+    source("two operators, freq moved", "", (["freq"], 440, 100),
+           scsynth=each(lambda g, c, m, i: g.mul(g.unit("SinOsc", m, g.mul(g.unit("SinOsc", m, 0), 1.5708)), QUIET)),
+           pd=each(lambda g, c, m, i: g.obj(f"*~ {QUIET}", g.obj("cos~", g.obj("+~", g.obj("phasor~", m), g.obj("*~ 0.25", g.obj("osc~", m))))))),
+)  # fmt: skip
+
+
+def detuned(number, channel, voice):
+    return frequency(number, channel) * 2 ** ((voice - 3) * 6 / 1200)
+
+
+def sum_of(g, signals):
+    sum = signals[0]
+    for signal in signals[1:]:
+        sum = g.binary("+", sum, signal)
+    return sum
+
+
+SUPERSAWS = (
+    source("seven saws", "",
+           scsynth=each(lambda g, c, m, i: g.mul(sum_of(g, [g.unit("Saw", detuned(i, c, v)) for v in range(7)]), QUIET)),
+           csound=each(lambda g, c, m, i: g.a("= " + " + ".join(g.a(f"vco2 {QUIET}, {detuned(i, c, v):.3f}") for v in range(7))))),
+    source("seven saws, freq moved", "", (["freq"], 440, 100),
+           scsynth=each(lambda g, c, m, i: g.mul(sum_of(g, [g.unit("Saw", g.mul(m, 2 ** ((v - 3) / 200))) for v in range(7)]), QUIET))),
+)  # fmt: skip
+
+# Sixteen sines each.
+ADDITIVES = (
+    source("sixteen partials", "",
+           scsynth=each(lambda g, c, m, i: sum_of(g, [g.mul(g.unit("SinOsc", frequency(i, c) * (n + 1), 0), QUIET / (n + 1)) for n in range(16)])),
+           csound=each(lambda g, c, m, i: g.a("= " + " + ".join(g.a(f"oscili {QUIET / (n + 1):.7f}, {frequency(i, c) * (n + 1):.3f}") for n in range(16))))),
+    source("sixteen partials, freq moved", "", (["freq"], 440, 100),
+           scsynth=each(lambda g, c, m, i: sum_of(g, [g.mul(g.unit("SinOsc", g.mul(m, n + 1), 0), QUIET / (n + 1)) for n in range(16)]))),
+)  # fmt: skip
+
+DUSTS = (
+    Work("impulses", lambda n, c: f"density=200Hz level={decibels(QUIET)} channels={c}", forms=SIDE_BY_SIDE, sources=0,
+         scsynth=each(lambda g, c, m, i: g.mul(g.unit("Dust", 200), QUIET)),
+         csound=each(lambda g, c, m, i: g.a(f"dust {QUIET}, 200"))),
+)  # fmt: skip
+
+STRINGS = (
+    Work("moved by a tone", lambda n, c: f"freq={frequency(n, 0):.3f}Hz decay=2s channels={c}", forms=SIDE_BY_SIDE, total=256,
+         scsynth=each(lambda g, x, m, i: g.unit("Pluck", x, 1, 0.1, 1 / frequency(i, 0), 2, 0.4)),
+         csound=each(lambda g, x, m, i: g.a(f"wguide1 {x}, {frequency(i, 0):.3f}, 8000, 0.99"))),
+)  # fmt: skip
+
+MODALS = (
+    Work("sixteen modes", lambda n, c: f"freq={100 + n % 61}Hz level=-40dB", forms=SIDE_BY_SIDE, total=256,
+         scsynth=each(lambda g, x, m, i: sum_of(g, [g.unit("Ringz", x, (100 + i % 61) * (n + 1), 1) for n in range(16)])),
+         csound=each(lambda g, x, m, i: g.a("= " + " + ".join(g.a(f"mode {x}, {(100 + i % 61) * (n + 1)}, 100") for n in range(16))))),
+)  # fmt: skip
+
 # --- What is between
 
 
@@ -206,6 +290,25 @@ MIXES = (
         scsynth=pairs(lambda g, xs: g.unit("Sum4", *xs)),
         csound=pairs(lambda g, xs: g.a("= " + " + ".join(xs))),
         pd=pairs(lambda g, xs: g.obj("+~", xs[:2], xs[2:])),
+    ),
+)  # fmt: skip
+
+
+def placed(g, xs, m, i):
+    """Each channel at its place: a factor for either side."""
+    sides = []
+    for gain in (0.8, 0.6):
+        sum = g.mul(xs[0], gain)
+        for x in xs[1:]:
+            sum = g.mul_add(x, gain, sum)
+        sides.append(sum)
+    return sides
+
+
+MIXDOWNS = (
+    Work(
+        "at rest", "spread=70%", forms=SIDE_BY_SIDE, channels=2, scsynth=placed,
+        csound=lambda g, xs, m, i: [g.a("= " + " + ".join(f"{x}*{gain}" for x in xs)) for gain in (0.8, 0.6)],
     ),
 )  # fmt: skip
 
@@ -653,6 +756,70 @@ PHASERS = (
     Work("freq moved", "stages=6 feedback=30%", (["freq"], 800, 300), forms=SIDE_BY_SIDE, total=128,
          csound=each(lambda g, x, m, i: g.a(f"= 0.5 * {x} + 0.5 * " + g.a(f"phaser1 {x}, k({m}), 6, 0.3")))),
 )  # fmt: skip
+
+# --- Filters of more outputs and poles. Csound's ladder saturates at twice the rate too.
+
+def cs_split(g, x, m, i):
+    low = g.a(f"butterlp {g.a(f'butterlp {x}, {CORNER}')}, {CORNER}")
+    return g.a(f"= {low} + " + g.a(f"butterhp {g.a(f'butterhp {x}, {CORNER}')}, {CORNER}"))
+
+
+def sc_split(g, x, m, i):
+    high = g.unit("HPF", g.unit("HPF", x, CORNER), CORNER)
+    return g.binary("+", g.unit("LPF", g.unit("LPF", x, CORNER), CORNER), high)
+
+
+LADDERS = (
+    Work("low-pass", "freq=13kHz resonance=10%", forms=SIDE_BY_SIDE, total=128,
+         csound=each(lambda g, x, m, i: g.a(f"moogladder {x}, {CORNER}, 0.1"))),
+    Work("low-pass, freq moved", "freq=13kHz resonance=10%", (["freq"], CORNER, 1000), forms=SIDE_BY_SIDE, total=128,
+         csound=each(lambda g, x, m, i: g.a(f"moogladder {x}, {m}, 0.1"))),
+)  # fmt: skip
+
+STATE_VARIABLES = (
+    Work("all outputs", f"freq={CORNER}Hz q={Q}", forms=SIDE_BY_SIDE, total=256,
+         csound=each(lambda g, x, m, i: g.a(f"zdf_2pole_mode {x}, {CORNER}, {Q}", 3)[0])),
+    Work("freq moved", f"freq={CORNER}Hz q={Q}", (["freq"], CORNER, 1000), forms=SIDE_BY_SIDE, total=256,
+         csound=each(lambda g, x, m, i: g.a(f"zdf_2pole_mode {x}, {m}, {Q}", 3)[0])),
+    Work("saturated", f"freq={CORNER}Hz q={Q} saturate=on", forms=SIDE_BY_SIDE, total=128),
+)  # fmt: skip
+
+CROSSOVERS = (
+    Work("two bands", f"freq1={CORNER}Hz", forms=SIDE_BY_SIDE, total=256, scsynth=each(sc_split), csound=each(cs_split)),
+    Work("four bands", f"bands=4 freq1={CORNER}Hz", forms=SIDE_BY_SIDE, total=128),
+)  # fmt: skip
+
+# --- Waves bent and broken. Of the peers none antialiases.
+
+def cs_shift(g, x, m, i):
+    first, second = g.a(f"hilbert {x}", 2)
+    sine, cosine = (g.a(f"oscili 1, {slow_of(i)}, -1, {phase}") for phase in (0, 0.25))
+    return g.a(f"= {first} * {cosine} - {second} * {sine}")
+
+
+SHIFTERS = (
+    Work("still", lambda n, c: f"shift={slow_of(n)}Hz", forms=SIDE_BY_SIDE, total=256,
+         scsynth=each(lambda g, x, m, i: g.unit("FreqShift", x, slow_of(i), 0)), csound=each(cs_shift)),
+    Work("shift moved", "shift=5Hz", (["shift"], 5, 1), forms=SIDE_BY_SIDE, total=256,
+         scsynth=each(lambda g, x, m, i: g.unit("FreqShift", x, m, g.steady(0)))),
+)  # fmt: skip
+
+CRUSHERS = (
+    Work("every fourth frame", "rate=12kHz bits=16 antialias=off", forms=SIDE_BY_SIDE, total=256,
+         csound=each(lambda g, x, m, i: g.a(f"= round({g.a(f'fold {x}, 4')} * 32768) / 32768"))),
+    Work("antialiased", "rate=11kHz bits=16", forms=SIDE_BY_SIDE, total=128),
+)  # fmt: skip
+
+SHAPERS = (Work("nine points", "y3=-0.9 y7=0.9", forms=SIDE_BY_SIDE, total=128),)
+
+EXPANDERS = (
+    Work("still", "threshold=-60dB ratio=2 knee=0dB", total=256,
+         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 2, 1, 0.001))),
+    Work("each channel for itself", "threshold=-60dB ratio=2 knee=0dB link=off", widths=(2, 64), total=256,
+         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 2, 1, 0.001))),
+)  # fmt: skip
+
+TRANSIENTS = (Work("still", "attack=6dB sustain=-3dB", forms=SIDE_BY_SIDE, total=256),)
 
 # --- Samples: the peers interpolate by four points.
 

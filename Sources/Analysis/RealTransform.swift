@@ -10,6 +10,9 @@ final class RealTransform {
   private let backward: kiss_fftr_cfg?
   private let fineness: Int
   private var bins: [kiss_fft_cpx]
+  /// Memory of the way back, which is larger than what the allocator keeps at hand.
+  private var backBins: [kiss_fft_cpx]
+  private var back: [Float]
 
   /// `fineness`: values of the autocorrelation for each frame; 0: none is needed.
   init(size: Int, fineness: Int = 0) {
@@ -18,6 +21,8 @@ final class RealTransform {
     forward = kiss_fftr_alloc(Int32(size), 0, nil, nil)
     backward = fineness > 0 ? kiss_fftr_alloc(Int32(size * fineness), 1, nil, nil) : nil
     bins = Array(repeating: kiss_fft_cpx(r: 0, i: 0), count: size / 2 + 1)
+    backBins = Array(repeating: kiss_fft_cpx(r: 0, i: 0), count: fineness > 0 ? size * fineness / 2 + 1 : 0)
+    back = Array(repeating: 0, count: size * fineness)
   }
 
   deinit {
@@ -36,12 +41,9 @@ final class RealTransform {
     guard let backward else { return [] }
     kiss_fftr(forward, samples, &bins)
     // Frequencies that the samples do not have are zero: the values between are those of the sound itself.
-    var powers = [kiss_fft_cpx](repeating: kiss_fft_cpx(r: 0, i: 0), count: size * fineness / 2 + 1)
-    for (index, bin) in bins.enumerated() { powers[index].r = bin.r * bin.r + bin.i * bin.i }
-    var result = [Float](repeating: 0, count: size * fineness)
-    kiss_fftri(backward, powers, &result)
     let scale = 1 / Float(size)
-    for index in result.indices { result[index] *= scale }
-    return result
+    for (index, bin) in bins.enumerated() { backBins[index].r = scale * (bin.r * bin.r + bin.i * bin.i) }
+    kiss_fftri(backward, backBins, &back)
+    return back
   }
 }

@@ -54,12 +54,34 @@ public struct SoundHistory: Sendable {
   /// Largest magnitude of the last `count` frames of some channels, linear.
   public func peak(_ count: Int, channels: Range<Int>) -> Float {
     let count = min(count, capacity)
-    let first = Int(truncatingIfNeeded: heard) &- count
+    let first = (Int(truncatingIfNeeded: heard) &- count) & (capacity &- 1)
+    let end = min(first + count, capacity)
     var peak: Float = 0
     for channel in channels.clamped(to: 0..<self.channels) {
       rings[channel].withUnsafeBufferPointer { ring in
-        for frame in 0..<count { peak = max(peak, abs(ring[(first &+ frame) & (capacity &- 1)])) }
+        // In the ring's order: up to its end, and on from its beginning.
+        peak = max(peak, Self.peak(ring[first..<end]), Self.peak(ring[..<(first + count - end)]))
       }
+    }
+    return peak
+  }
+
+  private static func peak(_ samples: Slice<UnsafeBufferPointer<Float>>) -> Float {
+    typealias Lanes = SIMD16<Float>
+    let samples = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: samples))
+    let size = MemoryLayout<Lanes>.size
+    var peaks = Lanes.zero
+    var place = 0
+    while place + size <= samples.count {
+      let lanes = samples.loadUnaligned(fromByteOffset: place, as: Lanes.self)
+      let magnitudes = lanes.replacing(with: -lanes, where: lanes .< .zero)
+      peaks.replace(with: magnitudes, where: magnitudes .> peaks)
+      place += size
+    }
+    var peak = peaks.max()
+    while place < samples.count {
+      peak = max(peak, abs(samples.loadUnaligned(fromByteOffset: place, as: Float.self)))
+      place += MemoryLayout<Float>.size
     }
     return peak
   }

@@ -59,6 +59,9 @@ public struct ModulationDepth: Hashable, Sendable {
 }
 
 extension ParameterDescription {
+  /// True for a frequency that cables move: a pitch into it means octaves.
+  var takesPitch: Bool { unit == .hertz && KindDescription.isPort(self) }
+
   /// Units in which the depth of a modulation can be given.
   public var depthUnits: [Unit] {
     switch unit {
@@ -120,6 +123,15 @@ extension Patch {
   public func depth(of cable: Cable, catalogue: KindCatalogue) -> ModulationDepth? {
     guard let value = cable.settings.depth else { return nil }
     return modulated(by: cable.ends, catalogue: catalogue)?.depth(value)?.engine
+  }
+
+  /// The depth of a cable of which the line states none: an octave for a pitch into a frequency.
+  func usualDepth(of ends: Cable.Ends, catalogue: KindCatalogue) -> Value? {
+    guard modulated(by: ends, catalogue: catalogue)?.takesPitch == true,
+      let kind = self[ends.source.node].flatMap({ catalogue[$0.kind] }),
+      kind.outputs.contains(where: { $0.name == ends.source.port && $0.role == .pitch })
+    else { return nil }
+    return .number(1, .octaves)
   }
 
   /// The parameter that a cable between these ports modulates; nil: none, or the kind is unknown.

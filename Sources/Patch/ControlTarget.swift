@@ -49,6 +49,9 @@ extension Patch {
   ) throws(EditError) -> (value: Value, parameter: ParameterDescription) {
     switch target {
     case .setting(let name, let path):
+      if let inner = published(name, path) {
+        return try controlled(.setting(inner.node, inner.path), catalogue: catalogue)
+      }
       let node = try node(named: name)
       guard let kind = catalogue[node.kind] else {
         throw .noKind(node.kind, near: catalogue.nearest(node.kind))
@@ -85,6 +88,7 @@ extension Patch {
   package func check(_ setting: PatchSetting, catalogue: KindCatalogue) throws(EditError) {
     switch setting {
     case .control(_, let target?): _ = try controlled(target, catalogue: catalogue)
+    case .publish(_, let target?): _ = try controlled(target, catalogue: catalogue)
     case .map(let name, let course?): _ = try scale(of: name, course, catalogue: catalogue)
     default: break
     }
@@ -92,6 +96,9 @@ extension Patch {
 
   /// The target with the ports of its cable: it must name the same cable when others join the same nodes.
   func canonical(_ target: ControlTarget, catalogue: KindCatalogue) -> ControlTarget {
+    if case .setting(let name, let path) = target, let inner = published(name, path) {
+      return .setting(inner.node, inner.path)
+    }
     guard case .gain(let name) = target, let cable = try? existing(name, catalogue: catalogue) else {
       return target
     }

@@ -3,7 +3,7 @@ extension Patch {
   /// applied.
   package func typed(_ edit: Edit, catalogue: KindCatalogue) -> Edit {
     func typed(_ node: Node) -> Node {
-      guard let kind = catalogue[node.kind] else { return node }
+      guard let kind = catalogue[node.kind] else { return catalogue.fromLibrary(node) ?? node }
       let (settings, refusals) = kind.checked(node)
       guard refusals.isEmpty else { return node }
       var node = node
@@ -14,8 +14,11 @@ extension Patch {
       return node
     }
     switch edit {
-    case .set(let name, let path, let value?, let over):
-      guard let node = self[named: name], let kind = catalogue[node.kind],
+    case .set(let name, let path, let value, let over):
+      if let inner = published(name, path) {
+        return self.typed(.set(inner.node, inner.path, value, over: over), catalogue: catalogue)
+      }
+      guard let value, let node = self[named: name], let kind = catalogue[node.kind],
         let parameter = try? kind.parameter(at: path, of: node),
         let checked = try? parameter.checked(value, of: name, at: path)
       else { return edit }
@@ -46,7 +49,9 @@ extension Patch {
     switch typed(edit, catalogue: catalogue) {
     case .connect(let name, var settings):
       guard let ends = try? fitting(name, catalogue: catalogue) else { return edit }
-      if let depth = settings.depth, let parameter = modulated(by: ends, catalogue: catalogue) {
+      if settings.depth == nil {
+        settings.depth = usualDepth(of: ends, catalogue: catalogue)
+      } else if let depth = settings.depth, let parameter = modulated(by: ends, catalogue: catalogue) {
         settings.depth = parameter.depth(depth)?.value ?? depth
       }
       return .connect(shortName(of: ends, catalogue: catalogue), settings)
@@ -55,6 +60,8 @@ extension Patch {
     case .comment(.cable(let name), let comments): return .comment(.cable(short(name, catalogue)), comments)
     case .setPatch(.control(let number, let target?)):
       return .setPatch(.control(number, canonical(target, catalogue: catalogue)))
+    case .setPatch(.publish(let name, let target?)):
+      return .setPatch(.publish(name, canonical(target, catalogue: catalogue)))
     case .setPatch(.map(var name, let course)):
       name.target = canonical(name.target, catalogue: catalogue)
       return .setPatch(.map(name, course.map { canonical($0, of: name, catalogue: catalogue) }))
@@ -116,21 +123,58 @@ extension Patch {
 
 extension Draft {
   /// Applies the edit in its canonical form. Returns that form and its inverse.
-  fileprivate mutating func performCanonically(_ edit: Edit) throws(EditError) -> (edit: Edit, inverse: Edit)
-  {
-    guard case .all(let edits) = patch.typed(edit, catalogue: catalogue), !Edit.areSettings(edits) else {
+  fileprivate mutating func performCanonically(
+    _ edit: Edit, among others: [Edit] = []
+  ) throws(EditError) -> (edit: Edit, inverse: Edit) {
+    guard case .all(let edits) = patch.typed(edit, catalogue: catalogue),
+      !Edit.areSettings(edits) || edits.contains(where: mayConcernSubPatch)
+    else {
       let edit = patch.canonical(edit, catalogue: catalogue)
-      return (edit, try perform(edit))
+      guard let expansion = try expansion(of: edit, among: others) else {
+        let inverse = try perform(edit)
+        try checkScopes(after: edit)
+        return (edit, inverse)
+      }
+      mirrored += expansion.peers
+      let accepted = acceptsUnknownKinds
+      if expansion.isWritten { acceptsUnknownKinds = true }
+      defer { acceptsUnknownKinds = accepted }
+      let inverse = try perform(.joined(expansion.edits))
+      try checkScopes(after: edit)
+      return (expansion.isWritten ? .joined(expansion.whole ?? [edit]) : edit, inverse)
     }
     var forms: [Edit] = []
     var inverses: [Edit] = []
     // One after the other, since later edits may refer to results of earlier ones.
     for edit in edits {
-      let step = try performCanonically(edit)
+      // Done with an earlier edit, in all sub-patches that share a file.
+      let structure = edit.structure
+      if !structure.isEmpty, mirrored.contains(where: { $0.structure == structure }) { continue }
+      let step = try performCanonically(edit, among: edits)
       forms.append(step.edit)
       inverses.append(step.inverse)
     }
     return (.joined(forms), .joined(inverses.reversed()))
+  }
+}
+
+extension Draft {
+  /// Throws for a cable past the edge of a sub-patch that the edit has made. A file may have such cables.
+  fileprivate func checkScopes(after edit: Edit) throws(EditError) {
+    switch edit {
+    case .connect(let name, _):
+      let ends = try patch.existing(name, catalogue: catalogue).ends
+      try patch.checkScope(of: ends, catalogue: catalogue)
+    case .insert(let node, _): try checkScopes(at: node.name)
+    case .rename(let old, let new) where NodePath.container(of: old) != NodePath.container(of: new):
+      try checkScopes(at: new)
+    default: break
+    }
+  }
+
+  private func checkScopes(at name: String) throws(EditError) {
+    guard let id = patch.id(named: name) else { return }
+    for ends in patch.cables(at: id) { try patch.checkScope(of: ends, catalogue: catalogue) }
   }
 }
 

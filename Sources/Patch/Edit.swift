@@ -41,6 +41,10 @@ public indirect enum Edit: Hashable, Sendable {
   case recall(Int, over: Double?)
   /// Moves values to a place between two scenes, 0...100 percent.
   case morph(Morph, percent: Double, over: Double?)
+  /// Puts nodes into a new sub-patch of that name.
+  case collapse([String], into: String)
+  /// Puts what is inside a sub-patch in its place.
+  case expand(String)
   /// Seconds of the crossfades of the edits with which it is joined.
   case fade(Double)
   /// Several edits as one: all or nothing, one undo.
@@ -131,6 +135,8 @@ package struct Draft {
   package var ended: [CableName] = []
   /// Accepts unknown kinds: a file may contain them, but an edit at the prompt may not.
   package var acceptsUnknownKinds = false
+  /// Edits that were performed with earlier ones, in sub-patches that share a file with theirs.
+  var mirrored: [Edit] = []
 
   package init(patch: Patch, catalogue: KindCatalogue) {
     self.patch = patch
@@ -188,6 +194,8 @@ extension Edit {
     case .scene(let number, let change): ChangeScene(number: number, change: change)
     case .recall(let number, let over): RecallScene(number: number, over: over)
     case .morph(let morph, let percent, let over): MorphScenes(morph: morph, percent: percent, over: over)
+    case .collapse(let names, let name): CollapseNodes(names: names, name: name)
+    case .expand(let name): ExpandNode(name: name)
     case .fade(let seconds): FadeOver(seconds: seconds)
     case .all(let edits): AllOf(edits: edits)
     }

@@ -71,6 +71,12 @@ extension EditError: CustomStringConvertible {
       "a place between two scenes is 0% to 100%, not \(Value.number(percent, .percent).line)"
     case .notInScene(let verb): "a scene has no `\(verb)`"
     case .notTurned(let name): "no control can turn `\(name)`"
+    case .notPublished(let name): "nothing is published as `\(name)`"
+    case .crossesBoundary(let cable, let path):
+      "`\(cable)` leads past the edge of `\(path)`"
+    case .notTogether(let a, let b): "`\(a)` and `\(b)` are not side by side"
+    case .noSubPatch(let path): "`\(path)` is no sub-patch"
+    case .isInsideItself(let path): "a sub-patch cannot have itself inside: \(path.joined(separator: " -> "))"
     case .noMap(let name): "there is no map `\(name)`"
     case .handsOutNothing(let name, let kind): "`\(name)` hands out no events (it is of kind `\(kind)`)"
     case .noEcho(let name, let kind): "`\(name)` sends no MIDI (it is of kind `\(kind)`)"
@@ -96,6 +102,8 @@ extension EditError: CustomStringConvertible {
       near.map(Nearest.question) ?? "`sostenuto kinds` lists them"
     case .nodeExists(_, let isNew): isNew ? "choose another name, or `replace` it" : "choose another name"
     case .severalCables: "name their ports"
+    case .crossesBoundary(_, let path):
+      "a cable from outside leads to an inlet, an outlet or a published parameter of `\(path)`"
     case .connectedAlready: "the last line counts"
     case .noPort(let port, let side, let known):
       Nearest.hint(for: port.port ?? "", among: known)
@@ -132,6 +140,8 @@ extension EditError: CustomStringConvertible {
     case .noEcho: "a node of the kind `midiout` does"
     case .noRatio: "write `curve=linear`, or another range"
     case .needsRange: "write its range, such as `0..10`"
+    case .notTogether: "they must be in one sub-patch, or all outside"
+    case .noSubPatch: "a node of the kind `patch` is one"
     case .orderInFile: "nodes stand in the order of their lines"
     case .diagonalOutOfRange(_, let rows, let columns): "it goes from \(1 - rows) to \(columns - 1)"
     case .mapTooLong: "it has a value for each output"
@@ -143,7 +153,7 @@ extension EditError: CustomStringConvertible {
       .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
       .notSet, .noMap, .notRecorded, .durationOutOfRange, .morphOutOfRange, .nothingBetween, .tempoOutOfRange,
-      .moreSettings, .noMasterSwitch:
+      .moreSettings, .noMasterSwitch, .notPublished, .isInsideItself:
       nil
     }
   }
@@ -160,6 +170,7 @@ extension NodeName.Fault {
     case .hasOtherCharacters: "`\(name)` cannot be a name: letters, digits, `_` and `-` can"
     case .isHidden: "`\(Visible.text(name))` cannot be a name: all of it has to be seen"
     case .hasHyphenAtEnd: "a name cannot begin or end with `-`"
+    case .isTooDeep: "a path leads through at most \(NodePath.deepest - 1) sub-patches"
     case .isTooLong: "a name has at most \(NodeName.longest) bytes"
     }
   }
@@ -180,6 +191,7 @@ extension EditError.ValueFault {
     case .isInUnit(let unit, let wanted, _):
       "is counted in \(Self.words(wanted)), not \(unit == .key ? "notes" : unit.rawValue)"
     case .isOutOfRange(let range): "takes \(range), not \(value)"
+    case .isUnreadable(let fault): "at character \(fault.column) of its text \(fault.reason)"
     }
   }
 

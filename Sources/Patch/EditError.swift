@@ -105,6 +105,16 @@ public enum EditError: Error, Hashable, Sendable {
   case notInScene(String)
   /// A setting that has no steps: a file, a text, or the size of a node.
   case notTurned(SettingName)
+  /// No parameter is published by that name.
+  case notPublished(String)
+  /// A cable between inside and outside of a sub-patch, past its inlets and outlets; the sub-patch's path.
+  case crossesBoundary(CableName, of: String)
+  /// Two nodes that are not in the same sub-patch.
+  case notTogether(String, String)
+  /// No sub-patch has that path.
+  case noSubPatch(String)
+  /// A sub-patch that has itself inside; the paths of the files on the way.
+  case isInsideItself([String])
   /// There is no such map.
   case noMap(MapName)
   /// The source of a map has no events to hand out.
@@ -163,6 +173,8 @@ public enum EditError: Error, Hashable, Sendable {
     case isInUnit(Unit, wanted: Unit, range: String)
     /// `range` in words.
     case isOutOfRange(String)
+    /// A text that its reader refuses.
+    case isUnreadable(TextReader.Fault)
   }
 
   /// Entries that a channel map lacks.
@@ -243,12 +255,15 @@ extension EditError {
     case .noNode(let name, _), .invalidName(let name, _), .nodeExists(let name, _), .identityTaken(let name),
       .noCables(let name), .beforeItself(let name), .noMatrix(let name, _), .noPlayer(let name, _),
       .noInstrument(let name, _),
-      .noPlace(let name), .noPorts(let name, _, _, _):
+      .noPlace(let name), .noPorts(let name, _, _, _), .notTogether(let name, _), .noSubPatch(let name):
       .node(name)
     case .handsOutNothing(let name, _): .node(name)
     case .noEcho(let name, _): .value(name)
     case .noRatio: .word("curve")
     case .noKind(let kind, _), .placeholder(_, let kind, _), .cannotStand(let kind, _, _): .kind(kind)
+    case .notPublished(let name): .value(name)
+    case .isInsideItself: .word("node")
+    case .crossesBoundary(let name, _): .port(name.destination)
     case .noCable(let name): .port(name.destination)
     case .severalCables(let name, _): .port(name.source)
     case .noPort(let port, _, _): .port(port)

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// Decibels become linear gains (-inf is 0). Percent, keys, cents, semitones, hertz and seconds keep their
 /// unit, so that a cable into a parameter's port is in the same unit. A toggle is 0 or 1, a choice its index;
-/// a text or file has no value.
+/// a file has no value, and a text what its reader makes of it.
 public struct EngineValues: Sendable {
   /// Values in the order of the kind's parameters. One value for a plain parameter, one per channel for a
   /// list, row by row for one with dimensions (the crosspoint of input i and output j at `i * outputs + j`).
@@ -78,10 +78,13 @@ public struct EngineValues: Sendable {
 }
 
 extension ParameterDescription {
-  /// One value, or one per channel; empty for texts and files.
+  /// One value, or one per channel; of a text the numbers of its reader; empty for files.
   public func engineValues(of value: Value) -> [Float] {
     switch form {
-    case .file, .text: return []
+    case .file: return []
+    case .text:
+      guard let reader, case .text(let text) = value else { return [] }
+      return (try? reader.numbers(text)) ?? []
     default:
       if case .list(let values) = value { return values.map(engineValue) }
       return [engineValue(of: value)]

@@ -20,6 +20,28 @@ extension KindDescription {
     public var isOutput: Bool { self == .output || self == .midiOutput }
   }
 
+  /// Place of a node at the edge of a sub-patch.
+  public struct Boundary: Sendable, Hashable {
+    /// Side of the sub-patch.
+    public enum Side: Sendable, Hashable {
+      /// Its input is outside.
+      case inlet
+      /// Its output is outside.
+      case outlet
+    }
+
+    /// Side of the sub-patch.
+    public var side: Side
+    /// Kind that stands in its place when the sub-patch's file is played alone; nil: the same.
+    public var alone: String?
+
+    /// A kind at the edge.
+    public init(_ side: Side, alone: String? = nil) {
+      self.side = side
+      self.alone = alone
+    }
+  }
+
   /// Contents of a node's box in the graph.
   public enum Face: Sendable, Hashable {
     /// The settings that differ from the defaults, then others.
@@ -71,6 +93,19 @@ extension KindDescription {
     }
   }
 
+  /// Position of the parameter that states the channels of an output while a node lives, so that they grow without
+  /// interrupting it; nil: they are fixed, or follow the inputs.
+  public func sizeParameter(of output: PortDescription) -> Int? {
+    guard case .parameter(let name) = output.format else { return nil }
+    return parameters.firstIndex { $0.name == name && $0.smoothing == .kernel }
+  }
+
+  /// True when such an output has a channel for each one that a cable brings to this parameter: a source's, with one value a
+  /// channel.
+  public func isWidened(by parameter: ParameterDescription) -> Bool {
+    parameter.isPerChannel && !inputs.contains { !$0.isEvents }
+  }
+
   /// True for other programs, whose cables the driver connects.
   public var isClient: Bool { endpoint == .client }
 
@@ -86,6 +121,10 @@ extension PortDescription {
     /// Signal that only controls others, or that is multiplied with them. A bridge over a removed node leaves
     /// it out.
     case sidechain
+    /// Pitch in octaves from A4, 440 Hz: a cable into a frequency of 440 Hz has the depth `by 1oct`.
+    case pitch
+    /// Above 0 while something is held: what starts and ends envelopes.
+    case gate
   }
 }
 
@@ -100,6 +139,8 @@ extension ParameterDescription {
     case scale
     /// A key map for a scale.
     case keyMap
+    /// A patch.
+    case patch
   }
 
   /// Condition of a parameter's use: another parameter has at least this value.

@@ -39,6 +39,10 @@ public struct KindDescription: Sendable, Identifiable {
   public var latencyVaries: Bool
   /// Its nodes go by tempo, meter and place of the transport, so views show it.
   public var goesByTransport: Bool
+  /// Place of its nodes at the edge of a sub-patch; nil: they are within it.
+  public var boundary: Boundary?
+  /// A node of the kind is a sub-patch: other nodes are inside it.
+  public var isContainer: Bool
 
   /// The name.
   public var id: String { name }
@@ -50,7 +54,7 @@ public struct KindDescription: Sendable, Identifiable {
     face: Face = .settings, isKeyboard: Bool = false, amplification: Amplification = .possible,
     cost: Cost = Cost(20, perChannel: 150), readings: [ReadingDescription] = [],
     stateParameter: String? = nil, isSplitInvariant: Bool = true, latencyVaries: Bool = false,
-    goesByTransport: Bool = false
+    goesByTransport: Bool = false, boundary: Boundary? = nil, isContainer: Bool = false
   ) {
     self.name = name
     self.summary = summary
@@ -68,6 +72,8 @@ public struct KindDescription: Sendable, Identifiable {
     self.isSplitInvariant = isSplitInvariant
     self.latencyVaries = latencyVaries
     self.goesByTransport = goesByTransport
+    self.boundary = boundary
+    self.isContainer = isContainer
   }
 }
 
@@ -79,7 +85,7 @@ public struct PortDescription: Sendable, Hashable {
     case events
     /// A fixed number of channels.
     case channels(Int)
-    /// Channel count stated by the integer parameter (`inputs` of a matrix).
+    /// Channel count stated by the integer parameter (`inputs` of a matrix); 0: flexible.
     case parameter(String)
     /// Channel count of an input: that of the widest cable into it (1...64). Of an output: that of the first
     /// input.
@@ -172,6 +178,8 @@ public struct ParameterDescription: Sendable {
   public var switches: GainSwitches?
   /// Condition of use; nil: always in use.
   public var requirement: Requirement?
+  /// What makes numbers for the kernel of a text; nil: a text is not for kernels.
+  public var reader: TextReader?
 
   /// Type of the file that it names; nil: it names none.
   public var fileType: FileType? {
@@ -189,7 +197,7 @@ public struct ParameterDescription: Sendable {
     _ name: String, _ summary: String, form: Form = .continuous, unit: Unit = .none,
     range: ClosedRange<Double> = 0...1, default defaultValue: Value, smoothing: Smoothing = .ramp,
     dimensions: [String] = [], isPerChannel: Bool = false, diagonal diagonalValue: Value? = nil,
-    switches: GainSwitches? = nil, requirement: Requirement? = nil
+    switches: GainSwitches? = nil, requirement: Requirement? = nil, reader: TextReader? = nil
   ) {
     self.name = name
     self.summary = summary
@@ -203,6 +211,7 @@ public struct ParameterDescription: Sendable {
     self.diagonalValue = diagonalValue
     self.switches = switches
     self.requirement = requirement
+    self.reader = reader
   }
 }
 
@@ -210,6 +219,8 @@ public struct ParameterDescription: Sendable {
 public struct KindCatalogue: Sendable {
   /// The kinds in the order of the reference.
   public let kinds: [KindDescription]
+  /// Files of sub-patches; nil: they are not read.
+  public var definitions: (any DefinitionSource)?
   private let byName: [String: Int]
 
   /// A catalogue of kinds with different names.

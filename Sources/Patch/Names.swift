@@ -81,12 +81,17 @@ public enum NodeName {
 
   /// Reason why a name is invalid.
   public enum Fault: Hashable, Sendable {
-    /// It has no characters, others than letters, digits, `_` and `-`, invisible ones, a hyphen at an end, or too many.
-    case isEmpty, hasOtherCharacters, isHidden, hasHyphenAtEnd, isTooLong
+    /// It has no characters, others than letters, digits, `_` and `-`, invisible ones, a hyphen at an end, too many, or
+    /// leads through too many sub-patches.
+    case isEmpty, hasOtherCharacters, isHidden, hasHyphenAtEnd, isTooLong, isTooDeep
   }
 
   /// A free name that continues the numbers of `name`: `dist2` for `dist`, `dist3` for `dist2`.
   public static func free(like name: String, isTaken: (String) -> Bool) -> String {
+    let path = NodePath.container(of: name).map { $0 + "/" } ?? ""
+    guard path.isEmpty else {
+      return path + free(like: String(NodePath.last(of: name))) { isTaken(path + $0) }
+    }
     let stem = name.prefix(name.count - name.reversed().prefix { ("0"..."9").contains($0) }.count)
     let digits = name[stem.endIndex...]
     // Digits alone are no number of anything.
@@ -103,6 +108,13 @@ public enum NodeName {
 
   /// Reason why `name` is invalid; nil if it is valid.
   public static func fault(in name: String) -> Fault? {
+    guard name.utf8.contains(UInt8(ascii: "/")) else { return fault(inPart: name[...]) }
+    let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+    if parts.count > NodePath.deepest { return .isTooDeep }
+    return parts.lazy.compactMap(fault(inPart:)).first
+  }
+
+  private static func fault(inPart name: Substring) -> Fault? {
     if name.isEmpty { return .isEmpty }
     var count = 0
     var isPlain = true

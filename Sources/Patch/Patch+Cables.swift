@@ -37,7 +37,11 @@ extension Patch {
 
   /// The cable's shortest name: default ports are left out.
   public func shortName(of ends: Cable.Ends, catalogue: KindCatalogue) -> CableName {
-    let full = name(of: ends)
+    var full = name(of: ends)
+    if let port = subPatchPort(of: ends.source, isSource: true, ends, catalogue) { full.source = port }
+    if let port = subPatchPort(of: ends.destination, isSource: false, ends, catalogue) {
+      full.destination = port
+    }
     for (hidesSource, hidesDestination) in [(true, true), (true, false), (false, true)] {
       var short = full
       if hidesSource { short.source.port = nil }
@@ -45,6 +49,33 @@ extension Patch {
       if let found = try? fitting(short, catalogue: catalogue), found == ends { return short }
     }
     return full
+  }
+
+  /// The port of a sub-patch that a cable outside of it leads to or comes from.
+  private func subPatchPort(
+    of port: PortReference, isSource: Bool, _ ends: Cable.Ends, _ catalogue: KindCatalogue
+  ) -> PortName? {
+    guard let name = nodes[port.node]?.name, let container = NodePath.container(of: name),
+      self[named: container] != nil
+    else { return nil }
+    let kind = nodes.kind(of: port.node).flatMap { catalogue[$0] }
+    if isSource {
+      return kind?.outlet?.name == port.port ? PortName(container, String(NodePath.last(of: name))) : nil
+    }
+    let here = scope(of: ends, catalogue: catalogue)
+    if here == container { return nil }
+    if kind?.inlet?.name == port.port, NodePath.container(of: container) == here {
+      return PortName(container, String(NodePath.last(of: name)))
+    }
+    for publisher in publishers(of: name, ParameterPath(port.port))
+    where NodePath.container(of: publisher) == here {
+      let found = published(by: publisher).first {
+        let inner = published($0.node, $0.path) ?? ($0.node, $0.path)
+        return inner.node == name && inner.path.name == port.port
+      }
+      if let found { return PortName(publisher, found.name) }
+    }
+    return nil
   }
 
   private func sorted(

@@ -23,6 +23,8 @@ public struct Patch: Sendable {
   private(set) var idsByName: ShardedDictionary<String, NodeID> = ShardedDictionary()
   private(set) var incoming: ShardedDictionary<NodeID, [Cable.Ends]> = ShardedDictionary()
   private(set) var outgoing: ShardedDictionary<NodeID, [Cable.Ends]> = ShardedDictionary()
+  /// Nodes directly inside a sub-patch, by its path.
+  private(set) var inside: ShardedDictionary<String, [NodeID]> = ShardedDictionary()
   /// Parts changed so far, while an edit is applied.
   var touched: Touched?
   /// Differs between states.
@@ -116,8 +118,12 @@ extension Patch {
   }
 
   mutating func rename(_ id: NodeID, to name: String) {
-    if let old = nodes[id]?.name { idsByName[old] = nil }
+    if let old = nodes[id]?.name {
+      idsByName[old] = nil
+      leave(id, named: old)
+    }
     idsByName[name] = id
+    enter(id, named: name)
     update(id) { $0.name = name }
   }
 
@@ -135,7 +141,22 @@ extension Patch {
     touched?.nodes.append(node.id)
     nextID = max(nextID, node.id.raw &+ 1)
     idsByName[node.name] = node.id
+    enter(node.id, named: node.name)
     nodes.insert(node, at: index)
+  }
+
+  private mutating func enter(_ id: NodeID, named name: String) {
+    guard let container = NodePath.container(of: name) else { return }
+    inside.update(container, default: []) { $0.append(id) }
+  }
+
+  private mutating func leave(_ id: NodeID, named name: String) {
+    guard let container = NodePath.container(of: name) else { return }
+    if inside[container] == [id] {
+      inside[container] = nil
+    } else {
+      inside.update(container, default: []) { $0.removeAll { $0 == id } }
+    }
   }
 
   /// Removes the node and its cables. Its own cable lists are dropped as a whole: searching a list of
@@ -152,7 +173,10 @@ extension Patch {
       cables[ends] = nil
       Self.drop(ends, from: &incoming, at: ends.destination.node)
     }
-    if let node = nodes.remove(id) { idsByName[node.name] = nil }
+    if let node = nodes.remove(id) {
+      idsByName[node.name] = nil
+      leave(id, named: node.name)
+    }
   }
 
   /// Adds the cable, or changes the one between the same ports.

@@ -219,6 +219,8 @@ extension Edit {
     case .recall: "recall"
     case .morph: "morph"
     case .fade: "fade"
+    case .collapse: "collapse"
+    case .expand: "expand"
     case .comment(.header, _): "header"
     case .comment(.footer, _): "footer"
     case .comment(.patchSetting, _), .comment(.scene, _): "comment"

@@ -11,6 +11,8 @@ public struct PatchSettings: Hashable, Sendable {
   public internal(set) var controls: [Int: ControlTarget] = [:]
   /// The maps: controllers and what follows them.
   public internal(set) var maps: [MapName: MapCourse] = [:]
+  /// Published parameters of sub-patches, by their paths: `size` of the patch itself, `verb/size` of a sub-patch in it.
+  public internal(set) var publications: [String: ControlTarget] = [:]
   /// Comments of the lines; none is empty.
   public internal(set) var comments: [PatchSetting.Name: Comments] = [:]
 
@@ -25,6 +27,7 @@ public struct PatchSettings: Hashable, Sendable {
     case .transport: .transport(mode)
     case .control(let number): .control(number, controls[number])
     case .map(let name): .map(name, maps[name])
+    case .publish(let name): .publish(name, publications[name])
     }
   }
 
@@ -38,18 +41,23 @@ public struct PatchSettings: Hashable, Sendable {
       maps[name] = course
       // A map that is gone has no line for a comment.
       if course == nil { comments[.map(name)] = nil }
+    case .publish(let name, let target):
+      publications[name] = target
+      if target == nil { comments[.publish(name)] = nil }
     }
   }
 
   /// Names of all settings, of the maps those that are there, in the order of the file.
   public var names: [PatchSetting.Name] {
-    maps.isEmpty ? PatchSetting.Name.fixed : PatchSetting.Name.fixed + maps.keys.sorted().map { .map($0) }
+    PatchSetting.Name.fixed + maps.keys.sorted().map { .map($0) }
+      + publications.keys.sorted().map { .publish($0) }
   }
 
   /// The same with the names that another patch has besides.
   func names(with other: PatchSettings) -> [PatchSetting.Name] {
     let more = Set(maps.keys).union(other.maps.keys)
-    return PatchSetting.Name.fixed + more.sorted().map { .map($0) }
+    let published = Set(publications.keys).union(other.publications.keys)
+    return PatchSetting.Name.fixed + more.sorted().map { .map($0) } + published.sorted().map { .publish($0) }
   }
 
   /// Settings that have a line in the file: those that differ from the default or have a comment.
@@ -68,8 +76,9 @@ public struct PatchSettings: Hashable, Sendable {
 
   /// The same settings with other names of nodes. Of two maps that come to have one name, the first one stays.
   func renaming(_ newName: (String) -> String) -> Self {
-    if controls.isEmpty, maps.isEmpty { return self }
+    if controls.isEmpty, maps.isEmpty, publications.isEmpty { return self }
     var settings = self
+    settings.publications = publications.mapValues { $0.renaming(newName) }
     settings.controls = controls.mapValues { $0.renaming(newName) }
     settings.maps = [:]
     for name in maps.keys { settings.comments[.map(name)] = nil }
@@ -109,6 +118,8 @@ public enum PatchSetting: Hashable, Sendable {
   case control(Int, ControlTarget?)
   /// Way from a controller to a value; nil: there is no such map.
   case map(MapName, MapCourse?)
+  /// A published parameter of a sub-patch, by its path; nil: there is none of that name.
+  case publish(String, ControlTarget?)
 
   /// The first word of a setting's line, with the control's number or what a map joins.
   public enum Name: Hashable, Sendable {
@@ -118,6 +129,8 @@ public enum PatchSetting: Hashable, Sendable {
     case control(Int)
     /// A line `map in.cc74 -> filter.freq`.
     case map(MapName)
+    /// A line `publish tank.time as size`.
+    case publish(String)
 
     /// Names that every patch has, in the order of the file.
     public static let fixed: [Name] =
@@ -131,6 +144,7 @@ public enum PatchSetting: Hashable, Sendable {
       case .transport: "transport"
       case .control: "control"
       case .map: "map"
+      case .publish: "publish"
       }
     }
 
@@ -140,6 +154,7 @@ public enum PatchSetting: Hashable, Sendable {
       case .tempo, .meter, .transport: word
       case .control(let number): "\(word) \(number)"
       case .map(let name): "\(word) \(name)"
+      case .publish(let name): "\(word) \(name)"
       }
     }
 
@@ -147,7 +162,7 @@ public enum PatchSetting: Hashable, Sendable {
     public var isOfTime: Bool {
       switch self {
       case .tempo, .meter, .transport: true
-      case .control, .map: false
+      case .control, .map, .publish: false
       }
     }
 
@@ -157,7 +172,7 @@ public enum PatchSetting: Hashable, Sendable {
     }
 
     /// The first words of all lines.
-    static let words: Set<String> = ["tempo", "meter", "transport", "control", "map"]
+    static let words: Set<String> = ["tempo", "meter", "transport", "control", "map", "publish"]
   }
 
   /// The words at the beginning of its line.
@@ -168,22 +183,30 @@ public enum PatchSetting: Hashable, Sendable {
     case .transport: .transport
     case .control(let number, _): .control(number)
     case .map(let name, _): .map(name)
+    case .publish(let name, _): .publish(name)
     }
   }
 
-  /// True for a map that is not there.
-  var isGone: Bool { if case .map(_, nil) = self { true } else { false } }
+  /// True for a map or a published parameter that is not there.
+  var isGone: Bool {
+    switch self {
+    case .map(_, nil), .publish(_, nil): true
+    default: false
+    }
+  }
 
   /// Its line in the language.
   public var line: String {
-    let value =
-      switch self {
-      case .tempo(let tempo): Value.number(tempo, .none).line
-      case .meter(let meter): meter.description
-      case .transport(let mode): mode.rawValue
-      case .control(_, let target): target?.description ?? "off"
-      case .map(_, let course): course?.line ?? "off"
-      }
+    let value: String
+    switch self {
+    case .publish(let name, let target?): return "publish \(target) as \(name)"
+    case .publish: value = "off"
+    case .tempo(let tempo): value = Value.number(tempo, .none).line
+    case .meter(let meter): value = meter.description
+    case .transport(let mode): value = mode.rawValue
+    case .control(_, let target): value = target?.description ?? "off"
+    case .map(_, let course): value = course?.line ?? "off"
+    }
     return value.isEmpty ? name.line : "\(name.line) \(value)"
   }
 

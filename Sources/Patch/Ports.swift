@@ -1,7 +1,7 @@
 /// Resolution of names to ports.
 extension Patch {
-  /// The ports that a cable of this name joins: named ports as given, otherwise the first pair of the same
-  /// type (both audio or both events). Parameters are ports only by name.
+  /// The ports that a cable of this name joins: named ports as given, otherwise a pitch and a frequency, or a gate and a
+  /// gate, or else the first pair of the same type (both audio or both events). Other parameters are ports only by name.
   public func fitting(_ name: CableName, catalogue: KindCatalogue) throws(EditError) -> Cable.Ends {
     let name = resolved(name, catalogue: catalogue)
     let source = try end(name.source.node, catalogue)
@@ -12,13 +12,13 @@ extension Patch {
         to: OutsideEnd(id: destination.id, name: destination.name, kind: destination.kind, isSource: false))
     }
 
-    let outputs = try Self.outputs(of: source, kind: source.kind, named: name.source.port)
-    let inputs = try Self.inputs(of: destination, kind: destination.kind, named: name.destination.port)
+    let outputs = try outputs(of: source, named: name.source.port, catalogue)
+    if let pair = Self.pair(outputs, destination, named: name.destination.port) { return pair }
+    let inputs = try inputs(of: destination, named: name.destination.port, catalogue)
     for output in outputs {
       for input in inputs
       where output.isEvents == nil || input.isEvents == nil || output.isEvents == input.isEvents {
-        return Cable.Ends(
-          PortReference(source.id, output.name), PortReference(destination.id, input.name))
+        return Cable.Ends(output.port, input.port)
       }
     }
     throw Self.mismatch(name, source: source, outputs: outputs, destination: destination, inputs: inputs)
@@ -29,6 +29,9 @@ extension Patch {
     let name = resolved(name, catalogue: catalogue)
     let source = try node(named: name.source.node)
     let destination = try node(named: name.destination.node)
+    if isFilled(source, catalogue) || isFilled(destination, catalogue) {
+      return try existing(name, between: source, and: destination, catalogue)
+    }
     let few = (outgoing[source.id]?.count ?? 0) <= (incoming[destination.id]?.count ?? 0)
     let candidates = ((few ? outgoing[source.id] : incoming[destination.id]) ?? []).filter {
       $0.source.node == source.id && $0.destination.node == destination.id
@@ -41,6 +44,34 @@ extension Patch {
     }
     if let ends = try? fitting(name, catalogue: catalogue), let cable = cables[ends] { return cable }
     throw .severalCables(name, count: candidates.count)
+  }
+
+  /// The same where an end is a sub-patch, whose ports are those of nodes inside.
+  private func existing(
+    _ name: CableName, between source: Node, and destination: Node, _ catalogue: KindCatalogue
+  ) throws(EditError) -> Cable {
+    let outputs =
+      isFilled(source, catalogue)
+      ? try outputs(of: try end(source.name, catalogue), named: name.source.port, catalogue) : []
+    let inputs =
+      isFilled(destination, catalogue)
+      ? try inputs(of: try end(destination.name, catalogue), named: name.destination.port, catalogue) : []
+    let near = outputs.flatMap { output in
+      outgoing[output.port.node]?.filter { $0.source == output.port } ?? []
+    }
+    let found = (outputs.isEmpty ? inputs.flatMap { incoming[$0.port.node] ?? [] } : near).filter { ends in
+      (outputs.isEmpty
+        ? ends.source.node == source.id && (name.source.port == nil || name.source.port == ends.source.port)
+        : true)
+        && (inputs.isEmpty
+          ? ends.destination.node == destination.id
+            && (name.destination.port == nil || name.destination.port == ends.destination.port)
+          : inputs.contains { $0.port == ends.destination })
+    }
+    if found.count == 1, let cable = cables[found[0]] { return cable }
+    if found.isEmpty { throw .noCable(name) }
+    if let ends = try? fitting(name, catalogue: catalogue), let cable = cables[ends] { return cable }
+    throw .severalCables(name, count: found.count)
   }
 
   /// The part of a node needed for resolution; cheaper than a copy of the node.
@@ -67,36 +98,97 @@ extension Patch {
 
   private struct Candidate {
     var name: String
+    var role = PortDescription.Role.main
     /// nil: a placeholder's port, which takes any type.
     var isEvents: Bool?
+    var port: PortReference
+
+    init(_ node: NodeID, _ name: String, role: PortDescription.Role = .main, isEvents: Bool? = nil) {
+      self.name = name
+      self.role = role
+      self.isEvents = isEvents
+      port = PortReference(node, name)
+    }
+
+    init(_ port: SubPatchPort) {
+      name = port.name
+      isEvents = port.isEvents
+      self.port = port.port
+    }
   }
 
-  private static func outputs(of node: End, kind: KindDescription?, named port: String?) throws(EditError)
+  /// Ports of a sub-patch on one side; nil: it is none, or nothing is inside.
+  private func ports(_ side: EditError.Side, of node: End, named port: String?, _ catalogue: KindCatalogue)
+    throws(EditError) -> [Candidate]?
+  {
+    guard node.kind?.isContainer == true else { return nil }
+    if !hasInside(node.name) {
+      return [Candidate(node.id, port ?? (side == .output ? "out" : PortReference.unknownInput))]
+    }
+    let known = side == .output ? outlets(of: node.name, catalogue) : inlets(of: node.name, catalogue)
+    guard let port else {
+      if !known.isEmpty { return known.map(Candidate.init) }
+      throw .noPorts(
+        node.name, kind: node.kind?.name ?? "", side,
+        parameters: side == .output ? [] : published(by: node.name).map(\.name))
+    }
+    if let named = known.first(where: { $0.name == port }) { return [Candidate(named)] }
+    if side == .input, let inner = published(node.name, ParameterPath(port)), let id = id(named: inner.node) {
+      if let kind = nodes.kind(of: id).flatMap({ catalogue[$0] }), kind.inputIsEvents(inner.path.name) == nil
+      {
+        throw .noPort(PortName(node.name, port), side, known: known.map(\.name))
+      }
+      return [Candidate(id, inner.path.name, isEvents: false)]
+    }
+    throw .noPort(PortName(node.name, port), side, known: known.map(\.name))
+  }
+
+  private func outputs(of node: End, named port: String?, _ catalogue: KindCatalogue) throws(EditError)
     -> [Candidate]
   {
-    guard let kind else { return [Candidate(name: port ?? "out")] }
+    guard let kind = node.kind else { return [Candidate(node.id, port ?? "out")] }
+    if let ports = try ports(.output, of: node, named: port, catalogue) { return ports }
     guard let port else {
       if kind.outputs.isEmpty {
         throw .noPorts(node.name, kind: kind.name, .output, parameters: [])
       }
-      return kind.outputs.map { Candidate(name: $0.name, isEvents: $0.isEvents) }
+      return kind.outputs.map { Candidate(node.id, $0.name, role: $0.role, isEvents: $0.isEvents) }
     }
-    if let isEvents = kind.outputIsEvents(port) { return [Candidate(name: port, isEvents: isEvents)] }
+    if let output = kind.outputs.first(where: { $0.name == port }) {
+      return [Candidate(node.id, port, role: output.role, isEvents: output.isEvents)]
+    }
     throw .noPort(PortName(node.name, port), .output, known: kind.outputNames)
   }
 
-  private static func inputs(of node: End, kind: KindDescription?, named port: String?) throws(EditError)
+  private func inputs(of node: End, named port: String?, _ catalogue: KindCatalogue) throws(EditError)
     -> [Candidate]
   {
-    guard let kind else { return [Candidate(name: port ?? PortReference.unknownInput)] }
+    guard let kind = node.kind else { return [Candidate(node.id, port ?? PortReference.unknownInput)] }
+    if let ports = try ports(.input, of: node, named: port, catalogue) { return ports }
     guard let port else {
       if kind.inputs.isEmpty {
         throw .noPorts(node.name, kind: kind.name, .input, parameters: kind.inputNames)
       }
-      return kind.inputs.map { Candidate(name: $0.name, isEvents: $0.isEvents) }
+      return kind.inputs.map { Candidate(node.id, $0.name, isEvents: $0.isEvents) }
     }
-    if let isEvents = kind.inputIsEvents(port) { return [Candidate(name: port, isEvents: isEvents)] }
+    if let isEvents = kind.inputIsEvents(port) { return [Candidate(node.id, port, isEvents: isEvents)] }
     throw .noPort(PortName(node.name, port), .input, known: kind.inputNames)
+  }
+
+  /// The first output that has a counterpart of its role among the inputs.
+  private static func pair(_ outputs: [Candidate], _ destination: End, named port: String?)
+    -> Cable.Ends?
+  {
+    guard port == nil, let kind = destination.kind else { return nil }
+    for output in outputs where output.role == .pitch || output.role == .gate {
+      if let input = kind.inputs.first(where: { $0.role == output.role }) {
+        return Cable.Ends(output.port, PortReference(destination.id, input.name))
+      }
+      if output.role == .pitch, let frequency = kind.parameters.first(where: \.takesPitch) {
+        return Cable.Ends(output.port, PortReference(destination.id, frequency.name))
+      }
+    }
+    return nil
   }
 
   private static func mismatch(

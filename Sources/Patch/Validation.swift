@@ -108,11 +108,16 @@ extension ParameterDescription {
       }
       throw refusal(.isNoChoice(words))
     case .file, .text:
+      let text: String
       switch value {
-      case .text: return value
-      case .number: return .text(value.line)
+      case .text(let written): text = written
+      case .number: text = value.line
       case .list: throw refusal(.isTextList)
       }
+      do throws(TextReader.Fault) { _ = try reader?.numbers(text) } catch {
+        throw refusal(.isUnreadable(error))
+      }
+      return .text(text)
     }
   }
 

@@ -81,6 +81,15 @@ struct CompletionContext {
       guard case .on = scene() else { return .end }
       return scene()
     case .percent: return take { _ in [Candidate("50%", "0% is the first scene, 100% the second")] }
+    case .nodes:
+      if isAtCursor { candidates += names(.all) }
+      while !isAtCursor, words[position] != Word.together.text { position += 1 }
+      if isAtCursor, words.count > 1 { candidates.append(Candidate(Word.together.text, Word.together.help)) }
+      return isAtCursor ? .end : .on
+    case .publication:
+      if isAtCursor { return take { $0.targets() } }
+      position += 1
+      return offer([.published, .unpublished])
     case .newName, .key, .bend, .number, .duration, .position, .past: return take { _ in [] }
     case .source:
       return take { context in
@@ -95,6 +104,7 @@ struct CompletionContext {
     case .kind:
       return take { context in
         context.catalogue.kinds.map { Candidate($0.name, $0.summary) }
+          + (context.catalogue.definitions?.library ?? []).map { Candidate($0.name, $0.summary) }
       } then: {
         $0.kind = $0.catalogue[$1]
       }
@@ -246,6 +256,7 @@ struct CompletionContext {
   private func isAmong(_ nodes: Part.Nodes, _ kind: KindDescription?) -> Bool {
     switch nodes {
     case .all: true
+    case .subPatches: kind?.isContainer == true
     case .matrices: kind?.crosspoints != nil
     case .transports: kind.map { $0[parameter: "file"] != nil } ?? true
     case .players:

@@ -237,6 +237,12 @@ extension Parser {
       let token = advance()
       mark(.number(number), token.start)
       return .control(number)
+    case "publish":
+      guard position + 1 < end, tokens[position + 1].kind == .word,
+        source.bytes[tokens[position + 1].start] != UInt8(ascii: "\"")
+      else { return nil }
+      _ = advance()
+      return .publish(source.string(advance().range))
     case let word:
       guard let name = PatchSetting.Name.fixed.first(where: { $0.line == word }) else { return nil }
       _ = advance()

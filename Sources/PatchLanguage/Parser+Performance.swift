@@ -85,6 +85,25 @@ extension Parser {
     return .setting(name, path)
   }
 
+  /// `tank.time as size`, or `size off`.
+  mutating func publication(_ verb: Verb) throws(Fault) -> (name: String, target: ControlTarget?) {
+    if position + 2 == end, tokens[position].kind == .word,
+      source.string(tokens[position + 1].range) == Word.unpublished.text
+    {
+      let token = advance()
+      _ = accept(Word.unpublished.text)
+      let name = source.string(token.range)
+      mark(.value(name), token.start)
+      return (name, nil)
+    }
+    let target = try target(verb)
+    guard accept(Word.published.text) else { throw missing("`as` and a name", verb) }
+    let token = try word("a name", verb)
+    let name = source.string(token.range)
+    mark(.value(name), token.start)
+    return (name, target)
+  }
+
   // MARK: Transport
 
   mutating func tempo(_ verb: Verb) throws(Fault) -> Double {

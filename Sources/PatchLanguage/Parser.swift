@@ -42,6 +42,10 @@ struct Parser {
   private mutating func parse(_ part: Part, of verb: Verb, into arguments: inout Arguments) throws(Fault) {
     switch part {
     case .node(_, let noun), .newName(let noun): arguments.take(name: try name(verb, noun))
+    case .nodes:
+      arguments.names = [try name(verb, "a node")]
+      while position < end, !peek(Word.together.text) { arguments.names.append(try name(verb, "a node")) }
+    case .publication: arguments.publication = try publication(verb)
     case .kind: arguments.kind = try kind(verb)
     case .settings: arguments.settings = try settings(of: arguments.name)
     case .cable: arguments.cable = try cable(verb)

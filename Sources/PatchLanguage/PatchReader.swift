@@ -46,6 +46,8 @@ struct Reading {
   private var remarks: [Subject: (comments: Comments, item: Item)] = [:]
   /// Nodes whose line has an error; lines that refer to them are not reported again.
   var broken: Set<String> = []
+  /// Sub-patches of which lines of the text say what is inside.
+  private var filled: Set<String> = []
 
   init(_ source: Source, catalogue: KindCatalogue) {
     self.source = source
@@ -57,7 +59,15 @@ struct Reading {
     var lines = LineReading()
     lines.read(into: &self)
     draft.patch.reserve(nodes: nodes.count, cables: cables.count)
-    for item in nodes { addNode(item) }
+    for item in nodes {
+      if case .add(let node, _) = item.edit, let container = NodePath.container(of: node.name) {
+        filled.insert(container)
+      }
+    }
+    for item in nodes {
+      addNode(item)
+      fill(item)
+    }
     for item in settings { apply(item) }
     for item in indexedSettings { apply(item) }
     for item in cables { connect(item) }
@@ -78,6 +88,8 @@ struct Reading {
   private mutating func addNode(_ item: Item) {
     guard case .add(var node, let before) = item.edit else { return }
     node.comments = item.comments.tidied
+    let published = draft.catalogue.published(of: node)
+    for path in published.keys { node.settings[path] = nil }
     if let kind = draft.catalogue[node.kind] {
       let (settings, refusals) = kind.checked(node)
       for refusal in refusals.prefix(Self.mostRefusals) { report(refusal, item) }
@@ -90,6 +102,7 @@ struct Reading {
       let near = draft.catalogue.nearest(node.kind)
       report(.placeholder(node.name, kind: node.kind, near: near), item, .warning)
     }
+    node.settings.merge(published.mapValues(\.unread)) { $1 }
     if before != nil { report(.orderInFile, item) }
     do throws(EditError) {
       try draft.add(checked: node)
@@ -97,6 +110,35 @@ struct Reading {
       broken.insert(node.name)
       report(error, item)
     }
+  }
+
+  /// Puts into a sub-patch what its file has, and the values that are its own.
+  private mutating func fill(_ item: Item) {
+    guard case .add(let written, _) = item.edit, draft.catalogue[written.kind]?.isContainer == true,
+      let node = draft.patch[named: written.name],
+      let file = draft.catalogue.definitionFile(of: node), !filled.contains(node.name),
+      let definition = draft.catalogue.definitions?.definition(of: file)
+    else { return }
+    let inner: Patch
+    switch definition {
+    case .found(let patch): inner = patch
+    case .missing: return
+    case .recursive(let path): return report(.isInsideItself(path), item)
+    }
+    for edit in inner.enclosing(node.name, before: nil, catalogue: draft.catalogue) {
+      do throws(EditError) { try draft.apply(edit) } catch { report(error, item) }
+    }
+    for (path, value) in draft.catalogue.published(of: node).sorted(by: { $0.key < $1.key }) {
+      do throws(EditError) {
+        guard draft.patch.published(node.name, path) != nil else {
+          throw .noParameter(
+            SettingName(node.name, path), kind: node.kind,
+            known: draft.patch.published(by: node.name).map(\.name))
+        }
+        try draft.apply(.set(node.name, path, written.settings[path] ?? value, over: nil))
+      } catch { report(error, item) }
+    }
+    draft.patch.dropPublished(of: node.name, catalogue: draft.catalogue)
   }
 
   @discardableResult private mutating func apply(_ item: Item) -> Bool {
@@ -153,7 +195,16 @@ struct Reading {
   private mutating func connect(_ item: Item) {
     guard case .connect(let name, _) = item.edit else { return }
     let count = draft.patch.cables.count
-    if apply(item), draft.patch.cables.count == count,
+    guard apply(item) else { return }
+    if name.source.node.utf8.contains(UInt8(ascii: "/"))
+      || name.destination.node.utf8.contains(UInt8(ascii: "/")),
+      let cable = try? draft.patch.existing(name, catalogue: draft.catalogue)
+    {
+      do throws(EditError) {
+        try draft.patch.checkScope(of: cable.ends, catalogue: draft.catalogue)
+      } catch { report(error, item, .warning) }
+    }
+    if draft.patch.cables.count == count,
       let cable = try? draft.patch.existing(name, catalogue: draft.catalogue)
     {
       let name = draft.patch.shortName(of: cable.ends, catalogue: draft.catalogue)

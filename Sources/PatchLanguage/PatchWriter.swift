@@ -3,18 +3,28 @@ import Patch
 /// Writes a patch in its canonical form: `sostenuto 1`, the settings of the patch as a whole, then a paragraph for each node, with its input
 /// cables, its indexed settings and its place, one per line, and one for each scene: the edits that lead to its state.
 public enum PatchWriter {
-  /// The canonical text of a patch.
-  public static func write(_ patch: Patch, catalogue: KindCatalogue) -> String {
+  /// The canonical text of a patch. `whole`: with what is inside sub-patches that have a file of their own, as a journal needs
+  /// it, since that may be unsaved.
+  public static func write(_ patch: Patch, catalogue: KindCatalogue, whole: Bool = false) -> String {
+    // Where files are not read, nothing else would have the inside.
+    let sharing = whole || catalogue.definitions == nil ? [] : patch.sharing(catalogue)
+    let shared = Set(sharing.map(\.node.name))
+    /// In a file of its own, so not in this one.
+    func isElsewhere(_ name: String) -> Bool {
+      !shared.isEmpty && NodePath.containers(of: name).contains(where: shared.contains)
+    }
     var text = "sostenuto 1\n"
     comments(patch.header, to: &text)
-    let settings = patch.settings.lines
+    let settings = patch.settings.lines.filter {
+      if case .publish(let name, _) = $0 { !isElsewhere(name) } else { true }
+    }
     if !settings.isEmpty { text += "\n" }
     for setting in settings {
       write(setting.line, patch.settings.comments[setting.name] ?? Comments(), to: &text)
     }
-    for node in patch.nodes.values {
+    for node in patch.nodes.values where shared.isEmpty || !isElsewhere(node.name) {
       text += "\n"
-      write(node, of: patch, catalogue: catalogue, to: &text)
+      write(node, of: patch, catalogue: catalogue, isShared: shared.contains(node.name), to: &text)
     }
     for (number, scene) in patch.scenes.sorted(by: { $0.key < $1.key }) {
       text += "\n"
@@ -45,15 +55,29 @@ public enum PatchWriter {
   /// `nodes`: those of which cables are written; nil: all.
   private static func write(
     _ node: Node, of patch: Patch, among nodes: Set<NodeID>? = nil, catalogue: KindCatalogue,
-    to text: inout String
+    isShared: Bool = false, to text: inout String
   ) {
     let kind = catalogue[node.kind]
     let settings = ordered(node.settings, kind)
 
     var line = "node \(node.name) \(node.kind)"
     for (path, value) in settings where standsInNodeLine(path, node) { line += " \(path.line)=\(value.line)" }
+    let base = isShared ? catalogue.definition(of: node) : nil
+    if let base {
+      for own in patch.ownValues(of: node, base: base, catalogue: catalogue) {
+        line += " \(own.name)=\(own.value.line)"
+      }
+    }
     write(line, node.comments, to: &text)
 
+    // Cables to what is inside have no paragraph of their own.
+    for inner in isShared ? patch.allNodes(inside: node.name) : [] {
+      for cable in patch.cables(into: inner.id, catalogue: catalogue)
+      where !patch.isWithin(cable.ends, node.name, catalogue) {
+        let edit = Edit.connect(patch.shortName(of: cable.ends, catalogue: catalogue), cable.settings)
+        write(edit.line, cable.comments, to: &text)
+      }
+    }
     for cable in patch.cables(into: node.id, catalogue: catalogue)
     where nodes?.contains(cable.ends.source.node) ?? true {
       let name = patch.shortName(of: cable.ends, catalogue: catalogue)

@@ -10,7 +10,9 @@ public struct Constant: Kernel {
       .number(
         "level", "The value; a list gives one a channel.", default: 1, range: -20_000...20_000,
         isPerChannel: true),
-      .count("channels", "How many values, one a channel.", default: 1),
+      .count(
+        "channels", "How many values, one a channel; at least one for each channel of cables into `level`.",
+        default: 1, smoothing: .kernel),
     ], face: .level, amplification: .never, cost: .init(4, perChannel: 2))
 
   /// Positions in `description.parameters`.

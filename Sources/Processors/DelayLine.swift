@@ -86,6 +86,14 @@ struct DelayLine: BitwiseCopyable {
     }
   }
 
+  /// Delays as whole frames and parts of one, 0...1.
+  @inline(__always) @_noLocks static func split(_ delays: Frames) -> (SIMD16<Int32>, Frames) {
+    // Rounded by the addition: from there on a float has no fraction.
+    let rounded = (delays - 0.5) + 12_582_912
+    let whole = unsafeBitCast(rounded, to: SIMD16<Int32>.self) &- 0x4b40_0000
+    return (whole, delays - (rounded - 12_582_912))
+  }
+
   /// The frames from `position`, each `whole + part` frames earlier, for wholes of at least four. `products`: scratch for
   /// eight vectors.
   @inline(__always) @_noLocks func taps(

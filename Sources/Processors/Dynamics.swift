@@ -34,8 +34,11 @@ struct Dynamics: BitwiseCopyable {
     counts = arena.reserve(groups &* 32).assumingMemoryBound(to: SIMD8<Int32>.self)
   }
 
-  static func memorySize(_ channels: Int) -> Int {
-    Arena.bytes { Dynamics(channels, isLinked: true, &$0) }
+  /// Bytes of its memory. Audio thread.
+  @_noLocks static func bytes(_ channels: Int) -> Int {
+    var arena = Arena(measuring: ())
+    _ = Dynamics(channels, isLinked: true, &arena)
+    return arena.bytes
   }
 
   /// Sets all channels to a level, and lets no frames be left. Audio thread.
@@ -118,63 +121,51 @@ struct Dynamics: BitwiseCopyable {
   }
 }
 
+extension Dynamics {
+  /// The same from rows of channels to rows. Audio thread.
+  @inline(__always) @_noLocks func followRows(_ group: Int, _ room: DynamicsRoom, _ frames: Int) {
+    if gains == 1 { return follow(group, room, frames) }
+    room.turn(gains &- group &* 8 < 8 ? gains &- group &* 8 : 8)
+    follow(group, room, frames)
+    room.turnBack()
+  }
+}
+
 /// Room within a block for the gains of eight channels.
 struct DynamicsRoom {
+  private let lanes: LaneRoom
   /// Sixty-four frames of each channel.
-  let rows: UnsafeMutablePointer<Float>
+  var rows: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.rows } }
   /// Eight channels of each frame.
-  let turned: UnsafeMutablePointer<Float>
+  var turned: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.turned } }
   /// Shares of the way up and down to the target, in each frame.
-  let up, down: UnsafeMutablePointer<Float>
+  var up: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.shared(0) } }
+  var down: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.shared(1) } }
   /// Shares of the own signal.
-  let shares: UnsafeMutablePointer<Float>
+  var shares: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.shared(2) } }
   /// More rows of a frame each.
-  let more: UnsafeMutablePointer<Float>
+  var more: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.shared(3) } }
 
-  @inline(__always) @_noLocks init(_ block: Block) {
-    var arena = Arena(block.scratch)
-    rows = arena.take(Float.self, 8 &* blockCapacity)
-    turned = arena.take(Float.self, 8 &* blockCapacity)
-    up = arena.take(Float.self, blockCapacity)
-    down = arena.take(Float.self, blockCapacity)
-    shares = arena.take(Float.self, blockCapacity)
-    more = arena.take(Float.self, 4 &* blockCapacity)
+  @inline(__always) @_noLocks init(_ block: Block) { lanes = LaneRoom(block) }
+
+  /// Another row of a channel of the group.
+  @inline(__always) @_noLocks func spare(_ channel: Int) -> UnsafeMutablePointer<Float> {
+    lanes.shared(8 &+ (channel & 7))
   }
 
   /// The row of a channel of the group.
-  @inline(__always) @_noLocks func row(_ channel: Int) -> UnsafeMutablePointer<Float> {
-    rows + (channel & 7) &* blockCapacity
-  }
+  @inline(__always) @_noLocks func row(_ channel: Int) -> UnsafeMutablePointer<Float> { lanes.row(channel) }
 
   @inline(__always) @_noLocks func fill(_ row: UnsafeMutablePointer<Float>, _ value: Frames) {
-    row.store(value, 0)
-    row.store(value, 16)
-    row.store(value, 32)
-    row.store(value, 48)
+    lanes.fill(row, value)
   }
 
   /// Brings the rows of eight channels into one of frames. `used`: how many of them there are.
-  @inline(__always) @_noLocks func turn(_ used: Int) {
-    var channel = used
-    while channel < 8 {
-      fill(row(channel), Frames(repeating: 0))
-      channel &+= 1
-    }
-    var frame = 0
-    while frame < blockCapacity {
-      sostenuto_turn_eight(rows + frame, 64, turned + 8 &* frame, 8)
-      frame &+= 8
-    }
-  }
+  @inline(__always) @_noLocks func turn(_ used: Int) { lanes.turn(used) }
 
   /// The way back.
-  @inline(__always) @_noLocks func turnBack() {
-    var frame = 0
-    while frame < blockCapacity {
-      sostenuto_turn_eight(turned + 8 &* frame, 8, rows + frame, 64)
-      frame &+= 8
-    }
-  }
+  @inline(__always) @_noLocks func turnBack() { lanes.turnBack() }
+
   /// Multiplies channels with the gains in `rows`: those of a group, or all with the first row.
   @inline(__always) @_noLocks func multiply(_ block: Block, _ first: Int, _ count: Int, isLinked: Bool) {
     let (input, output) = (block.inputs[0], block.outputs[0])

@@ -44,7 +44,7 @@ public struct Gate: Kernel {
   public static var worksInPlace: Bool { true }
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    Dynamics.memorySize(configuration.inputs[0])
+    Dynamics.bytes(configuration.inputs[0])
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {

@@ -67,6 +67,24 @@ struct Key: BitwiseCopyable {
     return most
   }
 
+  /// Writes what the channels of a group go by into the room's rows.
+  @inline(__always) @_noLocks func write(
+    _ block: Block, _ room: DynamicsRoom, _ first: Int, _ count: Int, isLinked: Bool
+  ) {
+    var channel = 0
+    while channel < count {
+      let row = room.row(channel)
+      var frame = 0
+      while frame < block.frames {
+        row.store(
+          isLinked ? loudest(block, frame, room.shares) : heard(block, first &+ channel, frame, room.shares),
+          frame)
+        frame &+= 16
+      }
+      channel &+= 1
+    }
+  }
+
   /// The same time at another rate. Worker.
   mutating func stretch(by factor: Double) { own.stretch(by: factor) }
 

@@ -13,8 +13,30 @@ struct MovingPhases: BitwiseCopyable {
     sizes = arena.take(Float.self, blockCapacity)
   }
 
+  /// Increments of a phase for a frequency of one Hz.
+  @inline(__always) @_noLocks static func scale(_ rate: Float) -> Double { 4_294_967_296 / Double(rate) }
+
+  /// Magnitude of frequencies, Hz.
+  static var anyFrequency: Float { @inline(__always) @_noLocks get { 2e9 } }
+
+  /// Increment above which tones fade: a sixteenth below half a cycle.
+  static var highest: Float { @inline(__always) @_noLocks get { 2_013_265_920 } }
+
+  /// Gain for an increment: one up to `highest`, zero from half a cycle on.
+  @inline(__always) @_noLocks static func fade(_ size: Frames) -> Frames {
+    let t = limited((2_147_483_648 - size) * (1 / 134_217_728), 0, 1)
+    return t * t * t * (10 - t * (15 - 6 * t))
+  }
+
+  /// The same for one increment.
+  @inline(__always) @_noLocks static func fade(_ size: Float) -> Float {
+    size <= highest ? 1 : fade(Frames(repeating: size))[0]
+  }
+
   /// Phase increment of a frame, without whole cycles. `freq`: Hz; `limit` of its magnitude, at most 2e9.
-  @inline(__always) @_noLocks static func step(_ freq: Float, _ scale: Double, limit: Float) -> Int32 {
+  @inline(__always) @_noLocks static func step(
+    _ freq: Float, _ scale: Double, limit: Float = anyFrequency
+  ) -> Int32 {
     Int32(truncatingIfNeeded: (Double(limited(freq, 0 - limit, limit)) * scale + rounding).bitPattern)
   }
 
@@ -30,7 +52,7 @@ struct MovingPhases: BitwiseCopyable {
   /// Writes the phases of a block that begins at zero, by running sums of the increments. Returns the phase after it, and
   /// the largest increment.
   @_noLocks func fill(
-    _ freq: UnsafePointer<Float>, _ scale: Double, limit: Float, _ frames: Int
+    _ freq: UnsafePointer<Float>, _ scale: Double, limit: Float = anyFrequency, _ frames: Int
   ) -> (end: Int32, largest: Float) {
     var phase = SIMD16<Int32>(repeating: 0)
     var most = SIMD16<UInt32>(repeating: 0)

@@ -124,6 +124,17 @@ public struct Noise: Kernel {
     }
   }
 
+  /// The hash of one number.
+  @inline(__always) @_noLocks static func mixed(_ value: UInt32) -> UInt32 {
+    var h = value
+    h ^= h &>> 16
+    h = h &* 0x7feb_352d
+    h ^= h &>> 15
+    h = h &* 0x846c_a68b
+    h ^= h &>> 16
+    return h
+  }
+
   @inline(__always) @_noLocks static func mixed(_ value: SIMD16<UInt32>) -> SIMD16<UInt32> {
     var h = value
     h ^= h &>> 16

@@ -17,7 +17,10 @@ public struct Oscillator: Kernel {
         "Frequency; a list gives one a channel. Backwards where modulated below zero; silent above half the rate.",
         default: 440, range: 0...24_000, isPerChannel: true),
       .gain("level", "Its peak.", default: -12, isPerChannel: true),
-      .count("channels", "How many oscillators, one a channel.", default: 1),
+      .count(
+        "channels",
+        "How many oscillators, one a channel; at least one for each channel of cables into parameters.",
+        default: 1, smoothing: .kernel),
     ], amplification: .never, cost: .init(8, perChannel: 28))
 
   /// Positions in `description.parameters`.
@@ -26,7 +29,7 @@ public struct Oscillator: Kernel {
   public static var level: Int { @_noLocks get { 2 } }
   public static var channels: Int { @_noLocks get { 3 } }
 
-  private struct Voice: BitwiseCopyable {
+  fileprivate struct Voice: BitwiseCopyable {
     var phase: Int32 = 0
     var step: Int32 = 0
     /// The frequency at rest that `step` and `size` are for.
@@ -41,35 +44,47 @@ public struct Oscillator: Kernel {
     /// Follows a frequency at rest.
     @inline(__always) @_noLocks mutating func rest(at new: Float, _ rate: Float) {
       guard new != frequency else { return }
-      let scale = Oscillator.scale(rate)
+      let scale = MovingPhases.scale(rate)
       frequency = new
-      step = MovingPhases.step(new, scale, limit: Oscillator.limit)
+      step = MovingPhases.step(new, scale)
       size = MovingPhases.size(new, scale)
     }
   }
 
-  private let states: UnsafeMutablePointer<Voice>
-  /// Phases of one channel in this block, for a moving frequency.
-  private let moving: MovingPhases
-  private let other: UnsafeMutablePointer<Float>
-  private let count: Int
+  private var memory: OscillatorMemory
+  private var count: Int
   private var nextTime: Int64 = -1
   /// The sample rate that the voices know.
   private var rate: Float = 0
   private var isMute = false
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    3 * blockCapacity * 4 + configuration.outputs[0] * MemoryLayout<Voice>.stride
+    Arena.bytes { OscillatorMemory(configuration.outputs[0], &$0) }
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     count = configuration.outputs[0]
     var arena = Arena(memory)
-    moving = MovingPhases(&arena)
-    other = arena.take(Float.self, blockCapacity)
-    states = arena.take(Voice.self, count)
+    self.memory = OscillatorMemory(count, &arena)
     for channel in 0..<count { states[channel] = Voice() }
   }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let wide = widening.outputs[0]
+    var arena = Arena(memory)
+    let new = OscillatorMemory(wide, &arena)
+    var channel = 0
+    while channel < wide {
+      let from = Widening.source(of: channel, from: count, to: wide)
+      new.states[channel] = from >= 0 ? states[from] : Voice()
+      channel &+= 1
+    }
+    self.memory = new
+    count = wide
+  }
+
+  private var states: UnsafeMutablePointer<Voice> { @inline(__always) @_noLocks get { memory.states } }
+  private var moving: MovingPhases { @inline(__always) @_noLocks get { memory.moving } }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     catchUp(to: block.time)
@@ -78,11 +93,11 @@ public struct Oscillator: Kernel {
     let level = block.parameters[Self.level]
     let shape = block.crossfades[Self.shape]
     if rate != block.rate { forget(block.rate) }
-    isMute = Self.isZero(level)
+    isMute = level.isZero
     guard count == 1, freq.isSteady, shape.blend == nil else { return processAny(block) }
     states.pointee.rest(at: freq.values.pointee, rate)
     let voice = states.pointee
-    guard voice.size <= Self.highest else { return processAny(block) }
+    guard voice.size <= MovingPhases.highest else { return processAny(block) }
     states.pointee.phase = voice.phase &+ voice.step &* Int32(truncatingIfNeeded: block.frames)
     guard !isMute else { return .silent }
     Wave(from: voice.phase, step: voice.step, size: voice.size)
@@ -104,11 +119,11 @@ public struct Oscillator: Kernel {
       if let frequencies = freq.frames(channel) {
         // Channels that share their frequency share the increments.
         if channel == 0 || freq.elements > 1 {
-          (end, largest) = moving.fill(frequencies, Self.scale(rate), limit: Self.limit, block.frames)
+          (end, largest) = moving.fill(frequencies, MovingPhases.scale(rate), block.frames)
         }
         if !isMute {
           let wave = Wave(moving, from: voice.pointee.phase, largest: largest)
-          if largest <= Self.highest {
+          if largest <= MovingPhases.highest {
             make(wave, shape, level, channel, to, block.frames)
           } else {
             makeFading(wave, shape, level, channel, to, block.frames, moving.sizes)
@@ -116,14 +131,14 @@ public struct Oscillator: Kernel {
         }
         voice.pointee = Voice(
           phase: voice.pointee.phase &+ end,
-          step: MovingPhases.step(frequencies[block.frames &- 1], Self.scale(rate), limit: Self.limit))
+          step: MovingPhases.step(frequencies[block.frames &- 1], MovingPhases.scale(rate)))
       } else {
         voice.pointee.rest(at: freq.value(channel), rate)
         let (phase, step, size) = (voice.pointee.phase, voice.pointee.step, voice.pointee.size)
         voice.pointee.phase = phase &+ step &* Int32(truncatingIfNeeded: block.frames)
         if !isMute {
           let wave = Wave(from: phase, step: step, size: size)
-          if size <= Self.highest {
+          if size <= MovingPhases.highest {
             make(wave, shape, level, channel, to, block.frames)
           } else {
             // Same computation as for a moving frequency, to the bit.
@@ -143,21 +158,6 @@ public struct Oscillator: Kernel {
 
   @_noLocks public mutating func isFinished() -> Bool { isMute }
 
-  @inline(__always) @_noLocks private static func isZero(_ level: ParameterStream) -> Bool {
-    guard level.isSteady else { return false }
-    var element = 0
-    while element < level.elements {
-      if level.values[element] != 0 { return false }
-      element &+= 1
-    }
-    return true
-  }
-
-  /// Increments of a phase for a frequency of one Hz.
-  @inline(__always) @_noLocks private static func scale(_ rate: Float) -> Double {
-    4_294_967_296 / Double(rate)
-  }
-
   /// Lets the voices calculate their increments anew.
   @inline(never) @_noLocks private mutating func forget(_ rate: Float) {
     self.rate = rate
@@ -168,27 +168,25 @@ public struct Oscillator: Kernel {
     }
   }
 
-  /// Magnitude of frequencies, Hz.
-  private static var limit: Float { @inline(__always) @_noLocks get { 2e9 } }
-
-  /// Increment above which the oscillator fades: a sixteenth below half a cycle.
-  private static var highest: Float { @inline(__always) @_noLocks get { 2_013_265_920 } }
-
-  /// Gain for an increment: one up to `highest`, zero from half a cycle on.
-  @inline(__always) @_noLocks private static func gain(_ size: Frames) -> Frames {
-    let t = limited((2_147_483_648 - size) * (1 / 134_217_728), 0, 1)
-    return t * t * t * (10 - t * (15 - 6 * t))
-  }
-
   /// One channel, with the crossfade between shapes.
   @inline(__always) @_noLocks private mutating func make(
     _ wave: Wave, _ shape: CrossfadeStream, _ level: ParameterStream, _ channel: Int,
     _ to: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
     if shape.blend == nil {
+      // A voice that is not heard costs nothing.
+      if level.isSteady, level.value(channel) == 0 { return clear(to) }
       wave.make(shape.new, WaveLevel(level, channel), to, frames)
     } else {
       makeFading(wave, shape, level, channel, to, frames, nil)
+    }
+  }
+
+  @inline(__always) @_noLocks private func clear(_ to: UnsafeMutablePointer<Float>) {
+    var frame = 0
+    while frame < blockCapacity {
+      to.store(Frames(repeating: 0), frame)
+      frame &+= 16
     }
   }
 
@@ -198,15 +196,15 @@ public struct Oscillator: Kernel {
     _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ sizes: UnsafeMutablePointer<Float>?
   ) {
     wave.make(shape.new, WaveLevel(), to, frames)
-    if shape.blend != nil { wave.make(shape.old, WaveLevel(), other, frames) }
+    if shape.blend != nil { wave.make(shape.old, WaveLevel(), memory.other, frames) }
     var frame = 0
     while frame < frames {
       var y = to.vector(frame)
       if let blend = shape.blend {
         let b = blend.vector(frame)
-        y = other.vector(frame) * (1 - b) + y * b
+        y = memory.other.vector(frame) * (1 - b) + y * b
       }
-      if let sizes { y = y * Self.gain(sizes.vector(frame)) }
+      if let sizes { y = y * MovingPhases.fade(sizes.vector(frame)) }
       to.store(y * level.vector(channel, frame) + 0, frame)
       frame &+= 16
     }
@@ -221,5 +219,20 @@ public struct Oscillator: Kernel {
       states[channel].phase &+= states[channel].step &* gap
       channel &+= 1
     }
+  }
+}
+
+/// Memory of an oscillator.
+private struct OscillatorMemory: BitwiseCopyable {
+  /// Phases of one channel in this block, for a moving frequency.
+  let moving: MovingPhases
+  let other: UnsafeMutablePointer<Float>
+  let states: UnsafeMutablePointer<Oscillator.Voice>
+
+  @_noLocks init(_ count: Int, _ arena: inout Arena) {
+    moving = MovingPhases(&arena)
+    other = arena.take(Float.self, blockCapacity)
+    states = arena.reserve(count &* MemoryLayout<Oscillator.Voice>.stride)
+      .assumingMemoryBound(to: Oscillator.Voice.self)
   }
 }

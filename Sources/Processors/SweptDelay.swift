@@ -197,11 +197,8 @@ struct SweptDelay: BitwiseCopyable {
 
   /// Sets the places of sixteen frames from delays in frames.
   @inline(__always) @_noLocks private func place(_ delays: Frames) {
-    let d = limited(delays, Self.nearest, Float(length &- 80))
-    // Rounded by the addition: from there on a float has no fraction.
-    let rounded = (d - 0.5) + 12_582_912
-    let whole = unsafeBitCast(rounded, to: SIMD16<Int32>.self) &- 0x4b40_0000
+    let (whole, part) = DelayLine.split(limited(delays, Self.nearest, Float(length &- 80)))
     UnsafeMutableRawPointer(wholes).storeBytes(of: whole, as: SIMD16<Int32>.self)
-    parts.store(d - (rounded - 12_582_912), 0)
+    parts.store(part, 0)
   }
 }

@@ -8,15 +8,43 @@ struct CableRouter {
   /// A trunk in a gap, or a part of it between doglegs: the rows where it enters or leaves at each side.
   /// Trunks that lead only to one common input share a piece, where they merge.
   struct Piece {
-    var trunks: Set<Int>
-    var lefts: Set<Int>
-    var rights: Set<Int>
+    /// In ascending order, as the rows are. Most pieces have one or two of each.
+    private(set) var trunks: [Int]
+    private(set) var lefts: [Int]
+    private(set) var rights: [Int]
+    private(set) var top: Int
+    private(set) var bottom: Int
     var track = 0
     /// Index among the pieces of a trunk with doglegs.
     var part = 0
 
-    var top: Int { min(lefts.min() ?? .max, rights.min() ?? .max) }
-    var bottom: Int { max(lefts.max() ?? .min, rights.max() ?? .min) }
+    init(trunks: [Int], lefts: Set<Int>, rights: Set<Int>, part: Int = 0) {
+      (self.trunks, self.lefts, self.rights, self.part) = (trunks, lefts.sorted(), rights.sorted(), part)
+      (top, bottom) = (0, 0)
+      measure()
+    }
+
+    private mutating func measure() {
+      top = min(lefts.first ?? .max, rights.first ?? .max)
+      bottom = max(lefts.last ?? .min, rights.last ?? .min)
+    }
+
+    /// Takes a piece in that leads to the same input.
+    mutating func merge(_ other: Piece) {
+      trunks = Set(trunks).union(other.trunks).sorted()
+      lefts = Set(lefts).union(other.lefts).sorted()
+      measure()
+    }
+
+    /// The part below a cut, which this one meets on a row.
+    mutating func cut(at row: Int) -> Piece {
+      defer {
+        rights = [row]
+        measure()
+      }
+      return Piece(trunks: trunks, lefts: [row], rights: Set(rights), part: part + 1)
+    }
+
     /// Runs straight through, without a track.
     var isStraight: Bool { top == bottom }
 
@@ -24,14 +52,16 @@ struct CableRouter {
 
     /// True when its line from the left would otherwise overlap the other's line to the right.
     func mustPrecede(_ other: Piece) -> Bool {
-      if !trunks.isDisjoint(with: other.trunks) { return part < other.part }
+      if trunks.contains(where: { other.trunks.contains($0) }) { return part < other.part }
+      guard overlaps(other) else { return false }
       return lefts.contains { other.rights.contains($0) && !rights.contains($0) }
     }
 
     /// Number of crossings between the two if this one's track is to the left. A merge where the other's
     /// track continues both ways counts double: it looks as if all lines led everywhere.
     func crossings(leftOf other: Piece) -> Int {
-      rights.count { $0 >= other.top && $0 <= other.bottom && !other.rights.contains($0) }
+      guard overlaps(other) else { return 0 }
+      return rights.count { $0 >= other.top && $0 <= other.bottom && !other.rights.contains($0) }
         + 2 * rights.count { $0 > other.top && $0 < other.bottom && other.rights.contains($0) }
         + other.lefts.count { $0 >= top && $0 <= bottom }
     }
@@ -124,8 +154,13 @@ struct CableRouter {
       let top = gap == 0 ? 0 : bandTops[layout.band(of: gap - 1)]
       var pieces = schedule(merged(gaps[gap].filter { !$0.isStraight }), straight, from: top)
       for index in pieces.indices {
-        let before = pieces[..<index].filter { $0.overlaps(pieces[index]) || $0.mustPrecede(pieces[index]) }
-        pieces[index].track = (before.map(\.track).max() ?? -1) + 1
+        var track = 0
+        for before in 0..<index where pieces[before].track >= track {
+          if pieces[before].overlaps(pieces[index]) || pieces[before].mustPrecede(pieces[index]) {
+            track = pieces[before].track + 1
+          }
+        }
+        pieces[index].track = track
       }
       tracks[gap] = (pieces.map(\.track).max() ?? -1) + 1
       gaps[gap] = straight + pieces
@@ -151,8 +186,7 @@ struct CableRouter {
         continue
       }
       if let known = single[row] {
-        result[known].trunks.formUnion(piece.trunks)
-        result[known].lefts.formUnion(piece.lefts)
+        result[known].merge(piece)
       } else {
         single[row] = result.count
         result.append(piece)
@@ -204,57 +238,9 @@ struct CableRouter {
   /// Orders a gap's pieces from left to right so that none overlaps another and few cross; cuts pieces that
   /// block each other.
   private func schedule(_ pieces: [Piece], _ straight: [Piece], from top: Int) -> [Piece] {
-    var waiting = pieces
-    var done: [Piece] = []
-    while !waiting.isEmpty {
-      let free = waiting.indices.filter { index in
-        !waiting.indices.contains { $0 != index && waiting[$0].mustPrecede(waiting[index]) }
-      }
-      if let next = free.min(by: { cost($0, waiting) < cost($1, waiting) }) {
-        done.append(waiting.remove(at: next))
-      } else {
-        cut(&waiting, avoiding: done + straight, from: top)
-      }
-    }
-    return done
-  }
-
-  /// Crossings caused by taking this piece first, minus the crossings avoided; then its position.
-  private func cost(_ index: Int, _ pieces: [Piece]) -> (Int, Int, Int) {
-    let piece = pieces[index]
-    let crossings = pieces.indices.reduce(0) { sum, other in
-      other == index
-        ? sum
-        : sum + piece.crossings(leftOf: pieces[other]) - pieces[other].crossings(leftOf: piece)
-    }
-    return (crossings, piece.top, piece.trunks.min() ?? 0)
-  }
-
-  /// Cuts one piece of a cycle of mutually blocking pieces in two, joined on a row of its own, `top` or below.
-  private func cut(_ pieces: inout [Piece], avoiding others: [Piece], from top: Int) {
-    // The piece that blocks most; of several, the shortest.
-    func blocked(_ piece: Piece) -> Int { pieces.count { piece.mustPrecede($0) } }
-    guard
-      let index = pieces.indices.min(by: {
-        (-blocked(pieces[$0]), pieces[$0].bottom - pieces[$0].top)
-          < (-blocked(pieces[$1]), pieces[$1].bottom - pieces[$1].top)
-      })
-    else { return }
-    let piece = pieces[index]
-    let taken = (pieces + others).reduce(into: Set<Int>()) { $0.formUnion($1.lefts.union($1.rights)) }
-    let middle = (piece.top + piece.bottom) / 2
-    var row = middle
-    var step = 0
-    while taken.contains(row) || row < top {
-      step = step > 0 ? -step : 1 - step
-      row = middle + step
-    }
-    for other in pieces.indices where pieces[other].trunks == piece.trunks && pieces[other].part > piece.part
-    {
-      pieces[other].part += 1
-    }
-    pieces[index].rights = [row]
-    pieces.append(Piece(trunks: piece.trunks, lefts: [row], rights: piece.rights, part: piece.part + 1))
+    var queue = TrackQueue(pieces)
+    while !queue.isEmpty { queue.takeNext(avoiding: straight, from: top) }
+    return queue.done
   }
 
   // MARK: The result

@@ -22,6 +22,8 @@ public struct Canvas: Equatable, Sendable {
   public let rows: Int
   /// Position of the hardware cursor in coordinates of the whole grid; nil hides it.
   public private(set) var cursor: Point?
+  /// What the keys are about, in coordinates of the whole grid: lists keep clear of it.
+  public private(set) var focus: Rect?
 
   /// The current region's origin on the grid, its size, and the clipping rectangle on the grid.
   private var origin = Point.zero
@@ -62,6 +64,12 @@ public struct Canvas: Equatable, Sendable {
   public mutating func placeCursor(at point: Point) {
     let place = point + origin
     cursor = clip.contains(place) ? place : nil
+  }
+
+  /// Notes what the keys are about; its visible part.
+  public mutating func markFocus(_ rect: Rect) {
+    let area = rect.offset(by: origin).intersection(clip)
+    focus = area.isEmpty ? nil : area
   }
 
   /// Hides the hardware cursor.

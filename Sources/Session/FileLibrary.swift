@@ -223,6 +223,7 @@ extension Session {
     var isOther = false
     for id in nodes {
       let node = patch[id]
+      if let node { markDefinition(of: node) }
       let hasText = node?.settings.values.contains { if case .text = $0 { true } else { false } } == true
       let request = hasText ? node.flatMap { self.request(of: $0) } : nil
       let tuning = hasText ? node.flatMap { self.tuning(of: $0) } : nil
@@ -234,6 +235,8 @@ extension Session {
       fileRequests[id] = request
       if let request {
         fulfil(request, for: id)
+      } else if tuning != nil, let node, !playsFiles(node) {
+        giveTuning(to: id)
       } else if node != nil {
         engine.use(nil, for: id)
       } else {
@@ -278,6 +281,25 @@ extension Session {
       taping(.file(node: patch[node]?.name ?? "")) { engine.use(tuned, for: node) }
     } else {
       heldFiles?[node] = tuned
+    }
+    guard let fault else { return }
+    engine.markPlaceholder(node, fault)
+    notice("\(fault); `\(patch[node]?.name ?? "")` keeps the tuning that it had")
+  }
+
+  /// True for nodes that have a tuning for what they play from a file.
+  private func playsFiles(_ node: Node) -> Bool {
+    catalogue[node.kind]?.parameters.contains { $0.fileType == .instrument } == true
+  }
+
+  /// Gives a node its tuning alone.
+  private func giveTuning(to node: NodeID) {
+    let fault = readTuning(of: node)
+    let table = tuningsInUse[node]?.table
+    if heldFiles == nil {
+      taping(.file(node: patch[node]?.name ?? "")) { engine.use(table, for: node) }
+    } else if let table {
+      heldFiles?[node] = table
     }
     guard let fault else { return }
     engine.markPlaceholder(node, fault)

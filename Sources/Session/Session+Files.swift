@@ -92,6 +92,7 @@ extension Session {
     journal = nil
     patch = Patch()
     file = nil
+    shelf = DefinitionLibrary.Shelf()
     savedBytes = nil
     diagnostics = []
     engine.adopt(patch)
@@ -128,6 +129,8 @@ extension Session {
     } catch {
       throw FileError.statesRefused(error)
     }
+    let others = try saveDefinitions(of: patch, for: file, despite: accepted)
+    if !others.isEmpty { said += ", with \(others.joined(separator: ", "))" }
     if isOwn {
       try write(patch, to: target)
     } else {
@@ -142,7 +145,7 @@ extension Session {
   }
 
   private func write(_ patch: Patch, to target: String) throws(FileError) {
-    let text = PatchWriter.write(patch, catalogue: catalogue)
+    let text = PatchWriter.write(patch, catalogue: catalogue(for: target))
     try PatchFile.replace(target, with: text)
     self.patch = patch
     saved = patch

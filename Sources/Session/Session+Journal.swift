@@ -165,11 +165,11 @@ extension Session {
   }
 
   private var journalContent: (JournalContent, depth: (undo: Int, redo: Int)) {
-    let text = PatchWriter.write(patch, catalogue: catalogue)
+    let text = PatchWriter.write(patch, catalogue: catalogue, whole: true)
     var content = journalStart
     if let origin = try? history.origin(of: patch, catalogue: catalogue) {
       let undone = history.redoList
-      content.base = Array(PatchWriter.write(origin, catalogue: catalogue).utf8)
+      content.base = Array(PatchWriter.write(origin, catalogue: catalogue, whole: true).utf8)
       content.records = (history.undoList.reversed() + undone).map { .edit($0) }
       content.records += undone.map { _ in .undo }
       // Used only if a rehearsal leads to the present patch.
@@ -178,7 +178,7 @@ extension Session {
         catalogue: catalogue)
       rehearsal.acceptsUnknownKinds = true
       let isWhole = content.records.allSatisfy { rehearsal.replay($0) }
-      if isWhole, PatchWriter.write(rehearsal.patch, catalogue: catalogue) == text {
+      if isWhole, PatchWriter.write(rehearsal.patch, catalogue: catalogue, whole: true) == text {
         return (content, rehearsal.depth)
       }
     }

@@ -48,9 +48,9 @@ extension Session {
 
   /// Repeats the edits. True: some failed, and a copy of the journal has been kept.
   private func restore(_ content: JournalContent, from source: Journal) -> Bool {
-    let text = PatchWriter.write(patch, catalogue: catalogue)
+    let text = PatchWriter.write(patch, catalogue: catalogue, whole: true)
     let common = PatchReader.read(bytes: content.file, file: "", catalogue: catalogue).patch
-    let isSame = PatchWriter.write(common, catalogue: catalogue) == text
+    let isSame = PatchWriter.write(common, catalogue: catalogue, whole: true) == text
     let base =
       content.base == content.file
       ? common : PatchReader.read(bytes: content.base, file: "", catalogue: catalogue).patch
@@ -60,7 +60,7 @@ extension Session {
     var refused = content.broken
     for record in content.records where !rehearsal.replay(record) { refused.append(record.words) }
     let isKept = !refused.isEmpty && keep(refused, source)
-    if PatchWriter.write(rehearsal.patch, catalogue: catalogue) == text {
+    if PatchWriter.write(rehearsal.patch, catalogue: catalogue, whole: true) == text {
       // Saved, and then killed before the journal was emptied; or everything was undone.
       if refused.isEmpty || isKept { source.clear() }
       return isKept

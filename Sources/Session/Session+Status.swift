@@ -19,8 +19,6 @@ extension Session {
     status.load = driver.load
     status.peakLoad = driver.peakLoad
     status.xruns = driver.xruns
-    status.voices = report.nodes.reduce(0) { $0 + $1.voices }
-    status.polyphony = report.nodes.reduce(0) { $0 + $1.polyphony }
     status.driverMessage = supervisor.message
     status.isDisturbed = supervisor.isDisturbed
     status.loading = library.loading
@@ -31,7 +29,6 @@ extension Session {
     status.lostEvents = engine.lostEvents
     status.lostTraceEntries = engine.lostTraceEntries
     status.transport = transportStatus
-    for node in report.nodes { if let card = node.card { status.cards[node.name] = card } }
     status.takes = runningTakes.filter { $0.owner == nil }.map(\.take.status)
     if options.isPatchbay {
       let graph = programs.patchbay?.picture.graph ?? ServerGraph()
@@ -42,7 +39,14 @@ extension Session {
       status.connections = graph.links.count
       status.isDisturbed = !graph.isRunning
     }
-    status.muted = report.nodes.filter(\.isMuted).map(\.name)
+    let nodes = report.nodes
+    // By index: an element of a loop would be a copy.
+    for index in nodes.indices {
+      status.voices += nodes[index].voices
+      status.polyphony += nodes[index].polyphony
+      if let card = nodes[index].card { status.cards[nodes[index].name] = card }
+      if nodes[index].isMuted { status.muted.append(nodes[index].name) }
+    }
     return status
   }
 }

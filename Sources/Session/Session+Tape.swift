@@ -20,7 +20,7 @@ extension Session {
     head.rate = engine.rate
     head.quality = options.quality?.rawValue ?? "auto"
     head.folder = file.map { PatchFile.split(PatchFile.absolute($0)).folder } ?? ""
-    head.patch = PatchWriter.write(patch, catalogue: catalogue)
+    head.patch = PatchWriter.write(patch, catalogue: catalogue, whole: true)
     tape?.begin(head)
   }
 

@@ -51,8 +51,9 @@ extension Session {
   func take(_ merged: PatchMerge.Result, of version: Version) throws {
     try edit(to: merged.patch)
     accept(version.bytes, as: version.patch)
-    let text = PatchWriter.write(patch, catalogue: catalogue)
-    saved = text == PatchWriter.write(version.patch, catalogue: catalogue) ? patch : version.patch
+    let text = PatchWriter.write(patch, catalogue: catalogue, whole: true)
+    saved =
+      text == PatchWriter.write(version.patch, catalogue: catalogue, whole: true) ? patch : version.patch
     diagnostics = version.diagnostics
     if keepsJournal, journalFault == nil {
       do { try rewriteJournal() } catch { journal?.postponeRewriting() }

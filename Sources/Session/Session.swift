@@ -50,7 +50,12 @@ public struct SessionOptions: Sendable {
   /// Undo and redo stacks.
   public internal(set) var history = History()
   /// Path of the file; nil until the patch has been saved or opened.
-  public internal(set) var file: String?
+  public internal(set) var file: String? {
+    didSet { if file != oldValue { definitions = library(for: file) } }
+  }
+  /// What is known of files of sub-patches.
+  var shelf = DefinitionLibrary.Shelf()
+  private lazy var definitions = library(for: file)
   /// The patch last read from or written to the file.
   var saved = Patch()
   /// The file's bytes when last read or written, since others may write it too. nil: there was none.
@@ -137,7 +142,7 @@ public struct SessionOptions: Sendable {
   public private(set) var longestEdit = 0.0
 
   /// Descriptions of the node kinds that it can open, edit and run.
-  public var catalogue: KindCatalogue { engine.kinds.catalogue }
+  public var catalogue: KindCatalogue { engine.kinds.catalogue.with(definitions: definitions) }
 
   /// A session with an empty patch; no driver runs yet. `kinds`: the node kinds that its engine can run.
   public init(options: SessionOptions = SessionOptions(), kinds: KindRegistry = .builtIn) {

@@ -53,6 +53,29 @@ public enum StarterPatch {
     return isSong(path) ? song : nil
   }
 
+  /// The patch of the tour: an instrument with an effect behind it. Without the instrument it is silent.
+  public static func tour(instrument: String?) -> String {
+    let file = instrument.map { " instrument=" + Quoting.word($0) } ?? ""
+    return """
+      sostenuto 1
+
+      node keys keyboard
+
+      node piano sampler\(file)
+      connect keys -> piano
+
+      node dist distortion drive=18dB mix=60%
+      connect piano -> dist gain=-12dB
+
+      node main matrix
+      connect dist -> main map=[0,1,-1,-1]
+
+      node out output
+      connect main -> out
+
+      """
+  }
+
   /// True for a MIDI file, by its name.
   public static func isSong(_ path: String) -> Bool { songs.contains(FolderListing.ending(of: path)) }
 

@@ -39,7 +39,8 @@ struct CheckCommand: Command {
       }
       do {
         let text = try readText(path)
-        let (patch, found) = PatchReader.read(text, file: path, catalogue: KindRegistry.builtIn.catalogue)
+        let (patch, found) = PatchReader.read(
+          text, file: path, catalogue: DefinitionLibrary.catalogue(for: path))
         diagnostics += found + fileFaults(of: patch, text, path)
       } catch {
         Console.complain("\(error)")
@@ -92,7 +93,7 @@ struct CheckCommand: Command {
       switch type {
       case .scale: _ = try Scale(path: path)
       case .keyMap: _ = try KeyMap(path: path)
-      case .instrument, .audio: break
+      case .instrument, .audio, .patch: break
       }
       return nil
     } catch {

@@ -28,7 +28,11 @@ enum FrontEnd {
     sessionOptions.followsFile = true
     sessionOptions.keepsInputs = options.keepsInputs
     let session = Session(options: sessionOptions)
-    try open(options.patch, session)
+    if options.isTour {
+      session.openText(StarterPatch.tour(instrument: Installation.organ))
+    } else {
+      try open(options.patch, session)
+    }
     let lines = options.isLinear ? try LineTerminal() : nil
     let terminal = options.isLinear ? nil : try Terminal(isPlain: options.isPlain)
     defer {
@@ -61,6 +65,7 @@ enum FrontEnd {
     }
     app.isCalm = options.isCalm || preferences.settings.isCalm
     if let folder = options.patch, FolderListing.isFolder(folder) { app.browse(folder) }
+    if options.isTour { app.beginTour() }
     let ending: Int32
     if let lines {
       ending = try LinearFrontEnd.loop(app, workbench, lines, preferences)

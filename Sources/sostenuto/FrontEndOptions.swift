@@ -5,6 +5,8 @@ struct FrontEndOptions: Sendable {
   /// nil: an empty patch.
   var patch: String?
   var driver: DriverOptions
+  /// The tour, in a patch of its own.
+  var isTour = false
   /// The connections of a JACK server, without sound.
   var isPatchbay = false
   /// Seconds of what is heard that are held.

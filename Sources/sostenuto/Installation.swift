@@ -18,6 +18,19 @@ enum Installation {
     PatchFile.split(PatchFile.split(program).folder).folder + "/share/sostenuto"
   }
 
+  /// The instrument of the tour: the installed one, or in the folders above a program that is not installed. nil: there is
+  /// none.
+  static var organ: String? {
+    let name = "/Instruments/organ/organ.sfz"
+    var folder = PatchFile.split(PatchFile.resolved("/proc/self/exe")).folder
+    var candidates = [data + name]
+    while let slash = folder.lastIndex(of: "/") {
+      candidates.append(folder + name)
+      folder = String(folder[..<slash])
+    }
+    return candidates.first { access($0, R_OK) == 0 }
+  }
+
   /// `$XDG_CONFIG_HOME/sostenuto`, by the XDG base directory specification; nil without a home.
   static var own: String? {
     if let folder = getenv("XDG_CONFIG_HOME").map({ String(cString: $0) }), folder.hasPrefix("/") {

@@ -45,7 +45,8 @@ enum Sostenuto {
       """,
     version: Version.number,
     commands: [
-      EditCommand.self, PatchbayCommand.self, RenderCommand.self, PlayCommand.self, ReplayCommand.self,
+      EditCommand.self, TourCommand.self, PatchbayCommand.self, RenderCommand.self, PlayCommand.self,
+      ReplayCommand.self,
       PrintCommand.self, CheckCommand.self,
       FormatCommand.self, KindsCommand.self, DiffCommand.self, ApplyCommand.self, MergeCommand.self,
       BundleCommand.self, GitSetupCommand.self, ManualCommand.self,

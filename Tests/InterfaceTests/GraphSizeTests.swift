@@ -59,7 +59,7 @@ import Testing
       stage,
       """
        untitled •         mute main  solo main  2 ◂  3 ①  none 48 kHz/256  load  0 %  peak  0 %  xruns 0  voices  0
-      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ─────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ────────────────────────────────────────
        ┏ in ━━━━━━━━━━━━┓
        ┃ midi           ┃
        ┃ port       any ┃
@@ -80,7 +80,7 @@ import Testing
       stage,
       """
        untitled •         mute main  solo main  2 ◂  3 ①  none 48 kHz/256  load  0 %  peak  0 %  xruns 0  voices  0
-      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ─────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ────────────────────────────────────────
        ┏ in ━━━━━━━━━━┓
        ┃ midi         ┃
        ┗━━━━━━━━━━━━━━┛
@@ -101,7 +101,7 @@ import Testing
       stage,
       """
        untitled •         mute main  solo main  2 ◂  3 ①  none 48 kHz/256  load  0 %  peak  0 %  xruns 0  voices  0
-      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ─────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ────────────────────────────────────────
         ▸in
         ○tone ◂────○dist ◂①③─⇄──○main MS────○out
 
@@ -152,7 +152,7 @@ import Testing
       stage,
       """
        untitled •       none 48 kHz/256   load  0 %   peak  0 %   xruns 0   voices  0
-      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ──────────
           ┏ tone ━━━━━━━━┓  ╭ g0 ───────╮  ╭ g1 ───────╮  ╭ g2 ───────╮
           ┃ oscillator ▁ ┃  │ gain    ▁ │  │ gain    ▁ │  │ gain    ▁ │
           ┃ shape   sine ┠──┤ gain 0 dB ├──┤ gain 0 dB ├──┤ gain 0 dB ├─╮

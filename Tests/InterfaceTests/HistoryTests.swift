@@ -32,7 +32,7 @@ import Testing
       scene, state, 80, 24,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─ graph ─ printout ─ matrix ─ trace ─ scope ─[history]─ help ───────────────────
+      ─ graph ─ printout ─ matrix ─ trace ─ scope ─ meters ─[history]─ help ──────────
          time      edit
                    before these edits
                    node eq equalizer
@@ -65,7 +65,7 @@ import Testing
       scene, state, 110, 30,
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─ matrix ─ trace ─ scope ─[history]─ help ─────────────────────────────────────────────────
+      ─ graph ─ printout ─ matrix ─ trace ─ scope ─ meters ─[history]─ help ────────────────────────────────────────
          time      edit
                    before these edits
                    node eq equalizer

@@ -107,7 +107,7 @@ import Testing
 
   private static let expected = """
      untitled •     1 ◂  1 ①   none 48 kHz/256   load  0 %   xruns 0   voices  0/64
-    ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────
+    ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ──────────
      ╭ in ──────╮  ╭ piano ────╮  ┏ dist ━━━ ◂① ┓  ╭ main ──────╮  ╭ out ───────╮
      │ midi     │  │ sampler   │  ┃ distortion  ┃  │ matrix 4×2 │  │ output     │
      │ port any ├──┤         · ├──┨ drive◂18 dB ┠⇄─┤ 0        · ├──┤ L        · │

@@ -79,7 +79,7 @@ extension MatrixTests {
     stage.press("F4 down right")
     stage.play(seconds: 1)
     let expected = """
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ──────────
        desk   matrix 3 × 2
 
                                  │    out 0     out 1

@@ -14,7 +14,7 @@ import Testing
       scene, state, 80, 24,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ──────────
        main   matrix 64 × 64   rows 8…20 of 64
                     0         1         2         3         4         5         6
                    │0123456789012345678901234567890123456789012345678901234567890123
@@ -48,7 +48,7 @@ import Testing
       scene, state, 80, 24,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ──────────
        main   matrix 32 × 32   rows 0…12 of 32
                      0                   1                   2                   3
                    │ 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -82,7 +82,7 @@ import Testing
       scene, state, 80, 24,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ──────────
        main   matrix 16 × 16   rows 0…12 of 16
 
                    │   0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15
@@ -117,7 +117,7 @@ import Testing
       scene, state, 110, 18,
       """
        reconnect.patch                      jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ─────────────────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ────────────────────────────────────────
        main   matrix 8 × 6   rows 0…6 of 8
 
                             │    out 0     out 1     out 2     out 3     out 4     out 5
@@ -146,7 +146,7 @@ import Testing
       scene, state, 80, 20,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ──────────
        main   matrix 64 × 64   rows 32…40 of 64   columns 33…40 of 64
 
                             │out 33 out 34 out 35 out 36 out 37 out 38 out 39 out 40
@@ -180,7 +180,7 @@ import Testing
       scene, state, 80, 16,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ──────────
        main   matrix 2 × 2
 
                             │    out 0     out 1
@@ -214,7 +214,7 @@ import Testing
       scene, state, 80, 16,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ──────────
        dist -> main   cable 2 → 4   map [1,0,0,-1]
 
                             │     in 0      in 1      in 2      in 3

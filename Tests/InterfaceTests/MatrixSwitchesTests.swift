@@ -22,7 +22,7 @@ import Testing
       scene, state, 110, 18,
       """
        reconnect.patch    mute main  solo main  jack 48 kHz/64  1.3 ms  load  7 %  peak 11 %  xruns 0  voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ─────────────────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ────────────────────────────────────────
        main   matrix 4 × 2
                                                out 0     out 1
                                           │     Left Right mo…
@@ -72,7 +72,7 @@ import Testing
       scene, state, 80, 16,
       """
        reconnect.patch     mute main   solo main   jack 48 kHz/64  1.3 ms   load  7 %
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ──────────
        main   matrix 4 × 2
                                      0   1
                                  │ Le… Ri…
@@ -96,7 +96,7 @@ import Testing
       scene, state, 80, 16,
       """
        reconnect.patch     mute main   solo main   jack 48 kHz/64  1.3 ms   load  7 %
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ──────────
        main   matrix 4 × 2
 
                                  │ 0 1
@@ -120,7 +120,7 @@ import Testing
       scene, state, 80, 16,
       """
        reconnect.patch     mute main   solo main   jack 48 kHz/64  1.3 ms   load  7 %
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ──────────
        main   matrix 4 × 2
 
                                  │01

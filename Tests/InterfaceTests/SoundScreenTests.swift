@@ -61,7 +61,7 @@ import Testing
       scene, state, 80, 18,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─ matrix ─ trace ─[scope]─ history ─ help ───────────────────
+      ─ graph ─ printout ─ matrix ─ trace ─[scope]─ meters ─ history ─ help ──────────
        [scope] spectrum  tuner  loudness   dist.out  2 channels
        0.50     ⢀                ⡀               ⢀                ⣀                ⡀
                ⢰⠋⠳⠤⠤⣄           ⡼⠙⠦⠤⢤⡀          ⢠⠏⠹⠤⠤⣄           ⣸⠉⠳⠤⢤⡀          ⢀⡞⠙⠦
@@ -93,7 +93,7 @@ import Testing
       scene, state, 110, 30,
       """
        reconnect.patch                      jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─ matrix ─ trace ─[scope]─ history ─ help ─────────────────────────────────────────────────
+      ─ graph ─ printout ─ matrix ─ trace ─[scope]─ meters ─ history ─ help ────────────────────────────────────────
         scope [spectrum] tuner  loudness   dist.out  frozen  2 channels  beside piano.out
 
           0
@@ -153,7 +153,7 @@ import Testing
       scene, state, 80, 24,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─ matrix ─ trace ─[scope]─ history ─ help ───────────────────
+      ─ graph ─ printout ─ matrix ─ trace ─[scope]─ meters ─ history ─ help ──────────
         scope  spectrum  tuner [loudness]  dist.out  2 channels
        momentary    -19.4 LUFS    +3.6 LU  ██████████████│░░░░░░░░  highest -14.0
        short-term   -22.8 LUFS    +0.2 LU  ██████████████│░░░░░░░░  highest -21.2
@@ -189,7 +189,7 @@ import Testing
       scene, state, 120, 32,
       """
        reconnect.patch                                jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ──────────────────────────────────────────────────
            ╭ keys ─────────╮   ╭ piano ────────╮                              │ dist ▸ distortion
            │ keyboard      │   │ sampler       │                              │ Drives sound through a curve, oversampled.
            │ C4 E4 G4      ├───┤ ▇▇▇▇▇▇▇▇▁  -6 ├──╮                           │

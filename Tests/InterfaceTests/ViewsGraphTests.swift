@@ -13,7 +13,7 @@ import Testing
       scene, state, 110, 30,
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ─────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ────────────────────────────────────────
        ╭ keys ─────────╮   ╭ piano ────────╮      ┏ dist ━━━━━━━━━━━┓      ╭ main ───────────╮   ╭ out ──────────╮
        │ keyboard      │   │ sampler       │      ┃ distortion   ▇▇ ┃      │ matrix 4 × 2 ▆▆ │   │ output        │
        │ C4 E4 G4      ├───┤ ▇▇▇▇▇▇▇▇▁  -6 ├──┬───┨ drive   18.0 dB ┠──┬───┤ 0 ▇▇▇▇▇▇▇▇▂  -4 ├───┤ L ▇▇▇▇▇▇   -9 │
@@ -51,7 +51,7 @@ import Testing
       scene, state, 80, 24,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ──────────
       ╭ keys ────╮  ╭ piano ─────╮    ┏ dist ━━━━━━┓    ╭ main ──────╮  ╭ out ───────╮
       │ keyboard │  │ sampler    │    ┃ distortion ┃    │ matrix 4×2 │  │ output     │
       │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬──┨ dri… 18 dB ┠─┬──┤ 0 ▇▇▇▅  -4 ├──┤ L ▇▇▇▃  -9 │
@@ -114,7 +114,7 @@ import Testing
       scene, state, 100, 20,
       """
        reconnect.patch            jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ──────────────────────────────
                                                      ╭ echo ─────────╮
                               ╭ wobble ───────╮      │ filter        │
                               │ oscillator    │  ╭───┤ ⠤⠤⠤⠤⠤⠤⠤⠤⣀⣀⣀⣀⣀ ├⇄─╮
@@ -142,7 +142,7 @@ import Testing
       scene, state, 110, 12,
       """
        reconnect.patch                      jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ─────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ────────────────────────────────────────
        ┏ piano ━━━━━━━━━━━┓   ╭ space ────────╮   ╭ loud ─────────────╮   ╭ out ──────────╮
        ┃ sampler          ┃   │ shimmer     ▁ │   │ filter            │   │ output        │
        ┃ no file gone.sfz ┠───┤ unknown kind  ├───┤ sent NaN at 3.2 s ├───┤ L           · │
@@ -165,7 +165,7 @@ import Testing
       scene, state, 80, 24,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ──────────
       ╭ keys ────╮  ╭ piano ─────╮    ┏ dist ━━━━━━┓    ╭ main ──────╮  ╭ out ───────╮
       │ keyboard │  │ sampler    │    ┃ distortion ┃    │ matrix 4×2 │  │ output     │
       │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬──┨ dri… 18 dB ┠─┬──┤ 0 ▇▇▇▅  -4 ├──┤ L ▇▇▇▃  -9 │
@@ -221,7 +221,7 @@ import Testing
       scene, state, 110, 14,
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ─────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ────────────────────────────────────────
          ╭ keys ────╮     ╭ piano ──────╮          ┏ dist ━━━━━━━┓          ╭ main ──────╮     ╭ out ───────╮
          │ keyboard │     │ sampler     │          ┃ distortion  ┃          │ matrix 4×2 │     │ output     │
        AA│ C4 E4 G4 ├AS─AD┤ ▇▇▇▇▇▇▂  -6 ├AF──┬───AG┨ drive 18 dB ┠AH──┬───AJ┤ 0 ▇▇▇▅  -4 ├AK─AL┤ L ▇▇▇▃  -9 │

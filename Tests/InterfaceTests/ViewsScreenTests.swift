@@ -16,7 +16,7 @@ import Testing
       scene, state, 80, 16,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ meters ─ history ─ help ──────────
        main   matrix 4 × 2
 
                             │    out 0     out 1
@@ -66,7 +66,7 @@ import Testing
       scene, state, 80, 14,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─ graph ─[printout]─ matrix ─ trace ─ scope ─ history ─ help ───────────────────
+      ─ graph ─[printout]─ matrix ─ trace ─ scope ─ meters ─ history ─ help ──────────
               in 4ch      <- dist.out 2ch   sum 1/2   gain 0.0 dB   active           ↑
                           <- eq.out 2ch     sum 2/2   gain 0.0 dB   fading out at -11…
               out 2ch     -> out.in
@@ -88,7 +88,7 @@ import Testing
       scene, state, 110, 14,
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─ matrix ─[trace]─ scope ─ history ─ help ─────────────────────────────────────────────────
+      ─ graph ─ printout ─ matrix ─[trace]─ scope ─ meters ─ history ─ help ────────────────────────────────────────
        time          node   event            detail
       ▎   0.000 000  piano  prepared                                                                               ↑
       ▎  12.402 333  piano  note on          C4 velocity 100
@@ -157,7 +157,7 @@ import Testing
       scene, state, 80, 14,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ──────────
           ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓    ╭ main ────────╮
           │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─┬──┤ matrix 4×2 ▆ ├─╮
           ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ ┊  ╰──────────────╯ │
@@ -183,13 +183,13 @@ import Testing
       """
        reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
       ─[graph]────────────────────────────────────────────────────
-           ╭ ╭─ replace dist by ──────────────────────────╮━━━┓
-           │ │ /l                                         │▇▇ ┃
-           │ │   filter     A resonant two-pole filter.   │dB ┠─╮
-           ╰─│ ▸ equalizer  Up to eight parametric bands. │━━━┛ │
-             │   delay      Echoes.                       │     │
-             │                                            │┈┈┈╮ │
-             ╰────────────────────────────────────────────╯   ┊ │↓
+      ╭─ replace dist by ───────────────────╮ ┏ dist ━━━━━━━━━┓
+      │ /l                                  │ ┃ distortion ▇▇ ┃
+      │   filter     A resonant two-pole f… │─┨ drive   18 dB ┠─╮
+      │ ▸ equalizer  Up to eight parametri… │ ┗━━━━━━━━━━━━━━━┛ │
+      │   delay      Echoes.                │ms                 │
+      │                                     │ ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮ │
+      ╰─────────────────────────────────────╯ ┊ equalizer     ┊ │↓
       ────────────────────────────────────────────────────────────
        dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0
        PATCH   ? help   : prompt   c connect   d disconnect

@@ -99,6 +99,11 @@ import Testing
     for ends in patch.cables.keys {
       #expect(patch[ends.source.node] != nil && patch[ends.destination.node] != nil, "\(edit)")
     }
+    let inner = Dictionary(
+      grouping: patch.nodes.values.filter { $0.name.contains("/") },
+      by: { NodePath.container(of: $0.name) ?? "" })
+    #expect(Set(inner.keys) == Set(patch.inside.keys), "\(edit)")
+    for (path, nodes) in inner { #expect(patch.nodes(inside: path) == nodes, "\(edit)") }
     for node in patch.nodes.values { #expect(patch[node.id] == node && node.id.raw < patch.nextID) }
   }
 

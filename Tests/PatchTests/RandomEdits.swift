@@ -110,7 +110,8 @@ struct RandomEdits {
   }
 
   private mutating func node(named name: String) -> Node {
-    let kind = pick(catalogue.kinds)
+    // Sub-patches have tests of their own (`SubPatchTests`).
+    let kind = pick(catalogue.kinds.filter { !$0.isContainer && $0.boundary == nil })
     var node = Node(name: name, kind: kind.name)
     for _ in 0..<Int.random(in: 0...2, using: &random) where !kind.parameters.isEmpty {
       let parameter = pick(kind.parameters)

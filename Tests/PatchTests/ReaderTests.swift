@@ -80,7 +80,7 @@ func read(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) -> 
         "bad.patch:8:16: error: `dist.drive` is counted in dB, not Hz; it takes 0dB to 40dB",
         "bad.patch:9:16: error: the quotes are not closed",
         "bad.patch:10:27: error: no `main[5,0]`: `inputs` is 2; indices go from 0 to 1",
-        "bad.patch:11:1: error: `remove` does not belong in a patch file; a file holds node, connect, set, layout, tempo, meter, transport, control, map and scene lines; scripts hold the rest",
+        "bad.patch:11:1: error: `remove` does not belong in a patch file; a file holds node, connect, set, layout, tempo, meter, transport, control, map, publish and scene lines; scripts hold the rest",
       ])
     #expect(patch.names == ["piano", "dist", "main"])
   }

@@ -119,10 +119,31 @@ let catalogue = KindCatalogue([
         smoothing: .structural),
       ParameterDescription("port", "name", form: .text, default: .text(""), smoothing: .none),
     ], endpoint: .output),
+  KindDescription(
+    name: "patch", summary: "a sub-patch", category: .mixing,
+    parameters: [
+      ParameterDescription(
+        "file", "its file", form: .file(.patch), default: .text(""), smoothing: .none)
+    ], isContainer: true),
+  edge("inlet", .flexible, .init(.inlet, alone: "input")),
+  edge("outlet", .flexible, .init(.outlet, alone: "output")),
+  edge("eventin", .events, .init(.inlet)),
+  edge("eventout", .events, .init(.outlet)),
 ])
+
+private func edge(
+  _ name: String, _ format: PortDescription.Format, _ boundary: KindDescription.Boundary
+) -> KindDescription {
+  KindDescription(
+    name: name, summary: "an edge", category: .mixing, inputs: [PortDescription("in", format)],
+    outputs: [PortDescription("out", format)], boundary: boundary)
+}
 
 /// True for the warning that what a control or a map names is gone.
 func isOfControl(_ diagnostic: Diagnostic, in text: String) -> Bool {
   let line = text.split(separator: "\n", omittingEmptySubsequences: false)[diagnostic.line - 1]
-  return diagnostic.severity == .warning && (line.hasPrefix("control ") || line.hasPrefix("map "))
+  return diagnostic.severity == .warning
+    && (line.hasPrefix("control ") || line.hasPrefix("map ") || line.hasPrefix("publish ")
+      // A rename may leave a cable past the edge of a sub-patch, where the prompt would refuse it.
+      || diagnostic.message.contains("past the edge"))
 }

@@ -143,12 +143,17 @@ final class KernelBench<K: Kernel> {
 
   /// Sets new channel counts.
   func widen(_ signals: [[Float]], outputs: Int) {
-    let before = (inputs.map(\.count), [widenedOutputs ?? outputCounts[0]])
-    inputs[0] = signals
-    move(from: before, outputs: [outputs])
+    widen([signals], outputs: outputCounts.map { _ in outputs })
+  }
+
+  /// The same for all ports. Signals stay where there are none.
+  func widen(_ signals: [[[Float]]] = [], outputs: [Int]) {
+    let before = (inputs.map(\.count), widenedOutputs ?? outputCounts)
+    for (port, signals) in signals.enumerated() { inputs[port] = signals }
+    move(from: before, outputs: outputs)
     widenedOutputs = outputs
   }
-  private var widenedOutputs: Int?
+  private var widenedOutputs: [Int]?
 
   /// What the memory is sized for.
   private func configuration(outputs: [Int], rate: Double) -> KernelConfiguration {
@@ -164,7 +169,7 @@ final class KernelBench<K: Kernel> {
   /// Moves into more memory where a value, or parameters that move, ask for it.
   private func grow(_ change: (inout (values: [[Float]], moving: Set<Int>)) -> Void) {
     guard K.memoryFollowsValues else { return }
-    let outputs = widenedOutputs.map { [$0] } ?? outputCounts
+    let outputs = widenedOutputs ?? outputCounts
     let before = reserve
     change(&reserve)
     if K.memorySize(configuration(outputs: outputs, rate: rate)) > memoryBytes {
@@ -194,8 +199,8 @@ final class KernelBench<K: Kernel> {
 
   /// Runs `frames` frames. Returns the output by port, channel and frame.
   func run(_ frames: Int, _ split: Split = .whole) -> [[[Float]]] {
-    var result = outputCounts.map { count in
-      [[Float]](repeating: [Float](repeating: 0, count: frames), count: widenedOutputs ?? count)
+    var result = (widenedOutputs ?? outputCounts).map { count in
+      [[Float]](repeating: [Float](repeating: 0, count: frames), count: count)
     }
     grow {
       $0.moving.formUnion(modulation.keys)
@@ -344,7 +349,7 @@ final class KernelBench<K: Kernel> {
     let outputs = UnsafeMutablePointer<OutputPort>.allocate(capacity: max(outputCounts.count, 1))
     owned.append(UnsafeMutableRawPointer(outputs))
     for (index, count) in outputCounts.enumerated() {
-      let count = widenedOutputs ?? count
+      let count = widenedOutputs?[index] ?? count
       outputs[index] = OutputPort(base: floats(count * 64 + 64), count: count)
     }
     eventsIn.pointee.removeAll()
@@ -375,14 +380,14 @@ final class KernelBench<K: Kernel> {
     if isAsleep {
       sleptBlocks += 1
       for (index, count) in outputCounts.enumerated() {
-        for channel in 0..<(widenedOutputs ?? count) { take(index, channel, zeros) }
+        for channel in 0..<(widenedOutputs?[index] ?? count) { take(index, channel, zeros) }
       }
     } else {
       let activity = withUnsafePointer(to: context) { context in
         withUnsafePointer(to: surroundings) { kernel.process(Block(context, $0)) }
       }
       for (index, count) in outputCounts.enumerated() {
-        for channel in 0..<(widenedOutputs ?? count) {
+        for channel in 0..<(widenedOutputs?[index] ?? count) {
           take(
             index, channel,
             activity == .silent ? UnsafePointer(zeros) : UnsafePointer(outputs[index][channel]))

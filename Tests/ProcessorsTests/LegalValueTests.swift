@@ -125,7 +125,8 @@ struct LegalValueTests {
         type, description, inputs: description.inputs.map { $0.role == .main ? [chance.signal(600)] : [] },
         outputs: description.outputs.map { channels($0, 1) })
       _ = bench.run(300)
-      bench.widen([chance.signal(600), chance.signal(600)], outputs: channels(description.outputs[0], 2))
+      bench.widen(
+        [[chance.signal(600), chance.signal(600)]], outputs: description.outputs.map { channels($0, 2) })
       let out = bench.run(300)
       #expect(out.allSatisfy { $0.allSatisfy { $0.allSatisfy(\.isFinite) } }, "it reads its old memory")
       #expect(bench.isMemoryIntact, "it writes to its old memory")

@@ -12,11 +12,13 @@ struct SplitTests {
   func expectSameBits<K: Kernel>(
     _ type: K.Type, _ description: KindDescription, inputs: [[[Float]]] = [], outputs: [Int],
     _ values: [Int: [Float]] = [:], frames: Int = 1500, modulation: [Int: [[Float]]] = [:],
-    moves: [KernelBench<K>.Move] = [], startingAt time: Int64 = 0,
-    sourceLocation: SourceLocation = #_sourceLocation
+    moves: [KernelBench<K>.Move] = [], events: [(frame: Int, event: Event)] = [], extra: Float? = nil,
+    startingAt time: Int64 = 0, sourceLocation: SourceLocation = #_sourceLocation
   ) {
     func bench() -> KernelBench<K> {
-      let bench = KernelBench(type, description, inputs: inputs, outputs: outputs, values)
+      let bench = KernelBench(
+        type, description, inputs: inputs, outputs: outputs, values, extra: extra)
+      bench.events = events
       bench.modulation = modulation
       bench.moves = moves
       bench.time = time
@@ -54,6 +56,54 @@ struct SplitTests {
     expectSameBits(
       Gain.self, Gain.description, inputs: [signals(3)], outputs: [3], modulation: [Gain.gain: [wobble(1)]],
       moves: [.init(frame: 77, parameter: Gain.gain, value: 0, over: 480)])
+  }
+
+  @Test func voices() {
+    for (mode, unison) in [(0, 1), (0, 3), (1, 1), (2, 2)] {
+      var chance = Chance(UInt64(mode * 3 + unison))
+      var events: [(frame: Int, event: Event)] = []
+      for _ in 0..<80 {
+        let (key, channel) = (
+          UInt8.random(in: 60...70, using: &chance), UInt8.random(in: 0...3, using: &chance)
+        )
+        let value = Float.random(in: 0...127, using: &chance)
+        let event =
+          switch Int.random(in: 0..<10, using: &chance) {
+          case 0...4: Event(.noteOn, channel: channel, key: key, value: value)
+          case 5, 6: Event(.noteOff, channel: channel, key: key)
+          case 7: Event(.bend, channel: channel, value: value / 64 - 1)
+          case 8: Event(.pressure, channel: channel, value: value)
+          default:
+            Event(.control, channel: channel, key: [64, 66, 74].randomElement(using: &chance)!, value: value)
+          }
+        events.append((Int.random(in: 0..<1400, using: &chance), event))
+      }
+      events.sort { $0.frame < $1.frame }
+      expectSameBits(
+        Voices.self, Voices.description, outputs: Array(repeating: 5, count: 6),
+        [
+          Voices.polyphony: [5], Voices.mode: [Float(mode)], Voices.unison: [Float(unison)],
+          Voices.glide: [0.004],
+          Voices.mpe: [Float(unison & 1)],
+        ],
+        moves: [
+          .init(frame: 300, parameter: Voices.glide, value: 0.01, over: 200),
+          .init(frame: 640, parameter: Voices.polyphony, value: 3, over: 0),
+          .init(frame: 960, parameter: Voices.bend, value: 12, over: 0),
+        ], events: events)
+    }
+  }
+
+  @Test func mixdown() {
+    for (channels, outputs) in [(1, 2), (3, 2), (17, 2), (5, 1)] {
+      expectSameBits(
+        Mixdown.self, Mixdown.description, inputs: [signals(channels)], outputs: [outputs],
+        [Mixdown.pan: (0..<channels).map { Float($0) / 20 - 0.3 }], modulation: [Mixdown.pan: [wobble(0.5)]],
+        moves: [
+          .init(frame: 77, parameter: Mixdown.spread, value: 80, over: 480),
+          .init(frame: 700, parameter: Mixdown.level, value: 0.5, over: 300),
+        ], extra: Float(channels))
+    }
   }
 
   @Test func pan() {

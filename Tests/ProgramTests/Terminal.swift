@@ -13,7 +13,7 @@ final class Terminal {
   }
 
   /// `command` is a line for the shell; the terminal stays open when it ends.
-  init(_ command: String) throws {
+  init(_ command: String, columns: Int = 130, rows: Int = 70) throws {
     folder = try Folder()
     let pipe = folder.path + "/news"
     guard mkfifo(pipe, 0o600) == 0 else { throw CancellationError() }
@@ -22,7 +22,9 @@ final class Terminal {
     // CAN ends a control sequence that a killed program left unfinished. The line break keeps "left 137" from
     // being wrapped at the right edge after the shell's own message.
     let report = "printf '\\030\\r\\nleft %d\\n' $?"
-    try tmux("-f", "/dev/null", "new-session", "-d", "-x", "130", "-y", "70", "\(command); \(report); cat")
+    try tmux(
+      "-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)",
+      "\(command); \(report); cat")
     try tmux("pipe-pane", "exec cat > '\(pipe)'")
   }
 
@@ -70,6 +72,12 @@ final class Terminal {
     try tmux("send-keys", ":")
     try tmux("send-keys", "-l", line)
     try tmux("send-keys", "Enter")
+  }
+
+  /// Types a text, and presses keys after it.
+  func type(text: String, _ keys: String...) throws {
+    try tmux("send-keys", "-l", text)
+    for key in keys { try tmux("send-keys", key) }
   }
 
   /// Waits until the screen contains all `words`, and returns it; fails after two minutes. `always` must be

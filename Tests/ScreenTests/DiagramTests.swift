@@ -1,3 +1,4 @@
+import Glibc
 import Screen
 import Testing
 
@@ -458,6 +459,30 @@ import Testing
 
   /// After a node is added or removed, the nodes that stay in a column keep their order, since the user sees
   /// the previous diagram.
+  /// A front end that lays out for longer than this does not answer its keys: this took a minute once.
+  @Test func aHundredChainsIntoOneBoxTakeNoTime() {
+    let names = (0..<100).flatMap { chain in (0..<5).map { "n\(chain)x\($0)" } }
+    let graph = (0..<100).map { chain in
+      (0..<4).map { "n\(chain)x\($0) -> n\(chain)x\($0 + 1)" }.joined(separator: "\n")
+        + "\nn\(chain)x4 -> out"
+    }
+    var options = DiagramOptions()
+    options.page = Size(columns: 120, rows: 33)
+    let start = Self.processorSeconds
+    let diagram = Diagram(
+      nodes: (names + ["out"]).map { box($0) }, cables: cables(graph.joined(separator: "\n")),
+      options: options)
+    #expect(Self.processorSeconds - start < 3)
+    #expect(diagram.frames.count == 501)
+  }
+
+  /// Processor time of this thread, which other tests do not lengthen.
+  private static var processorSeconds: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+  }
+
   @Test func aChangeKeepsWhatStays() {
     let nodes = ["keys", "piano", "a", "b", "c", "main", "out"].map { box($0) }
     let graph = cables(

@@ -47,6 +47,13 @@ public struct RandomLines {
     .filter {
       $0.category == .effect || $0.category == .mixing || $0.category == .modulation && !$0.inputs.isEmpty
     }.map(\.name)
+  /// Effects without those that decide by a threshold, which make another sound of a difference in the last digit.
+  public static let smooth = effects.filter {
+    ![
+      "bitcrusher", "comparator", "divider", "envelope", "euclid", "expr", "logic", "quantizer", "random", "samplehold",
+      "sequencer",
+    ].contains($0)
+  }
   public static let sounding = effects + ["oscillator", "noise", "constant", "lfo"]
 
   public init(

@@ -208,6 +208,11 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_join(sostenuto_frames a, sostenuto_f
 /* The lesser of two numbers in each lane. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_lesser(sostenuto_frames a, sostenuto_frames b) { return __builtin_elementwise_min(a, b); }
 
+/* The larger of one number and the magnitude of another: vandps and vmaxps. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_larger_magnitudes(sostenuto_frames a, sostenuto_frames b) {
+  return __builtin_elementwise_max(a, __builtin_elementwise_abs(b));
+}
+
 /* Swift's SIMD8<Int64>. */
 typedef long long sostenuto_places __attribute__((ext_vector_type(8)));
 
@@ -381,6 +386,12 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_where_above(sostenuto_frames v, floa
   return (sostenuto_frames)(((sostenuto_integers)a & mask) | ((sostenuto_integers)b & ~mask));
 }
 
+/* Zero for what is infinite or no number, whose exponents have all bits: vpcmpneqd and vandps. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_numbers(sostenuto_frames v) {
+  sostenuto_integers bits = (sostenuto_integers)v;
+  return (sostenuto_frames)(bits & ((bits & 0x7f800000) != 0x7f800000));
+}
+
 /* Frames moved on by one, behind those of `before`: valignd. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_delayed_by_one(sostenuto_frames before, sostenuto_frames v) {
   return __builtin_shufflevector(before, v, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
@@ -449,8 +460,12 @@ SOSTENUTO_VECTOR sostenuto_four sostenuto_turned(sostenuto_four pair, sostenuto_
   return products + __builtin_shufflevector(products, products, 2, 3, 0, 1);
 }
 
+#include "Courses.h"
 #include "Cycles.h"
 #include "Dynamics.h"
+#include "Lanes.h"
 #include "Peaks.h"
+#include "Ringing.h"
 #include "Stages.h"
 #include "Tank.h"
+#include "Turns.h"

@@ -96,6 +96,8 @@ final class EngineNode {
   var isMuted: Bool { slot?.pointee.isMuted == true }
   /// The signal path ends here, so no node downstream could fade in its place.
   let isSink: Bool
+  /// By output: position of the parameter that states its channels, where they may change while the node lives.
+  let sizes: [Int?]
   /// Latency, in frames.
   var latency: Int32 = 0
 
@@ -107,8 +109,18 @@ final class EngineNode {
     self.number = number
     self.name = name
     self.type = type
-    self.inputs = inputs
-    self.outputs = outputs
+    func channels(of parameter: String) -> Int {
+      type?.description.parameters.firstIndex { $0.name == parameter }.map { Int(values[$0][0]) } ?? 1
+    }
+    /// A port without a number of channels has as many as come.
+    func settled(_ port: PortDescription) -> PortDescription {
+      guard case .parameter(let name) = port.format, channels(of: name) == 0 else { return port }
+      var port = port
+      port.format = .flexible
+      return port
+    }
+    self.inputs = inputs.map(settled)
+    self.outputs = outputs.map(settled)
     self.values = values
     sentValues = values
     self.firstChannel = firstChannel
@@ -117,13 +129,13 @@ final class EngineNode {
       switch port.format {
       case .events: 0
       case .channels(let count): count
-      case .parameter(let name):
-        type?.description.parameters.firstIndex { $0.name == name }.map { Int(values[$0][0]) } ?? 1
+      case .parameter(let name): channels(of: name)
       case .flexible: 1
       }
     }
-    inputChannels = inputs.map(channels)
-    outputChannels = outputs.map(channels)
+    sizes = self.outputs.map { type?.description.sizeParameter(of: $0) }
+    inputChannels = self.inputs.map(channels)
+    outputChannels = self.outputs.map(channels)
     self.rows = rows
     row = rows.allocate(NodeRow.size(inputs: inputs.count, outputs: outputs.count))
       .bindMemory(to: NodeRow.self, capacity: 1)

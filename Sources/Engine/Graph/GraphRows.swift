@@ -56,7 +56,8 @@ struct NodeRow: BitwiseCopyable {
     self.node = .passUnretained(node)
     inputCount = UInt16(node.inputs.count)
     outputCount = UInt16(node.outputs.count)
-    hasFlexiblePorts = (node.inputs + node.outputs).contains { $0.format == .flexible }
+    hasFlexiblePorts =
+      (node.inputs + node.outputs).contains { $0.format == .flexible } || node.sizes.contains { $0 != nil }
     takesEvents = node.takesEvents
     isSink = node.isSink
     hasAhead = node.type?.aheadOutput != nil

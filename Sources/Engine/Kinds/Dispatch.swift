@@ -52,6 +52,48 @@ struct KernelTag: Sendable, Equatable {
     case 31: verb(Add.self)
     case 32: verb(Multiply.self)
     case 33: verb(Fader.self)
+    case 41: verb(Fm.self)
+    case 42: verb(PluckedString.self)
+    case 43: verb(Supersaw.self)
+    case 44: verb(Additive.self)
+    case 45: verb(Modal.self)
+    case 48: verb(Dust.self)
+    case 60: verb(Ladder.self)
+    case 61: verb(Svf.self)
+    case 62: verb(Crossover.self)
+    case 63: verb(Freqshift.self)
+    case 64: verb(Bitcrusher.self)
+    case 65: verb(Waveshaper.self)
+    case 66: verb(Expander.self)
+    case 67: verb(Transient.self)
+    case 90: verb(Envelope.self)
+    case 91: verb(Slew.self)
+    case 92: verb(Samplehold.self)
+    case 93: verb(Follower.self)
+    case 94: verb(Comparator.self)
+    case 95: verb(Logic.self)
+    case 96: verb(Random.self)
+    case 97: verb(Clock.self)
+    case 98: verb(Divider.self)
+    case 99: verb(Euclid.self)
+    case 100: verb(Quantizer.self)
+    case 101: verb(Sequencer.self)
+    case 102: verb(Arpeggiator.self)
+    case 103: verb(Chord.self)
+    case 104: verb(ScaleNotes.self)
+    case 105: verb(Velocity.self)
+    case 106: verb(Expr.self)
+    case 107: verb(Meter.self)
+    case 108: verb(Scope.self)
+    case 109: verb(Spectrum.self)
+    case 110: verb(Loudness.self)
+    case 130: verb(Voices.self)
+    case 131: verb(Mixdown.self)
+    case 240: verb(SubPatch.self)
+    case 241: verb(SoundIn.self)
+    case 242: verb(SoundOut.self)
+    case 243: verb(EventIn.self)
+    case 244: verb(EventOut.self)
     case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }
@@ -125,10 +167,10 @@ private struct IsFinished: KernelVerb {
 
 /// Number of sounding voices. Audio thread.
 @_noLocks func dispatchVoices(_ tag: KernelTag, _ kernel: UnsafeMutableRawPointer) -> Int {
-  tag.apply(Voices(kernel: kernel))
+  tag.apply(VoiceCount(kernel: kernel))
 }
 
-private struct Voices: KernelVerb {
+private struct VoiceCount: KernelVerb {
   let kernel: UnsafeMutableRawPointer
 
   @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) -> Int {

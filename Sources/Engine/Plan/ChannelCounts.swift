@@ -68,6 +68,11 @@ struct ChannelCounts {
       if row.implied[port] > 1 { hadMore = true }
       row.implied[port] = 1
     }
+    for (output, size) in node.sizes.enumerated() {
+      guard let size else { continue }
+      let (port, least) = (node.inputs.count + output, leastChannels(size, node))
+      if row.implied[port] > least { (hadMore, row.implied[port]) = (true, least) }
+    }
     return hadMore
   }
 
@@ -86,12 +91,40 @@ struct ChannelCounts {
         hasGrown = true
       }
     }
+    if stateSizes(row, node.takeUnretainedValue()) { hasGrown = true }
     let inputCount = Int(row.pointee.inputCount)
     guard inputCount > 0 else { return hasGrown }
     for output in 0..<Int(row.pointee.outputCount) where row.implied[inputCount + output] < row.implied[0] {
       guard node.takeUnretainedValue().outputs[output].format == .flexible else { continue }
       row.implied[inputCount + output] = row.implied[0]
       hasGrown = true
+    }
+    return hasGrown
+  }
+
+  /// Channels that a node's settings ask for.
+  private static func leastChannels(_ size: Int, _ node: EngineNode) -> UInt8 {
+    UInt8(min(max(node.values[size][0], 1), 64))
+  }
+
+  /// Widens the outputs whose channels a parameter states: to what it says and to the cables into a source's parameters.
+  /// Returns true when one grew.
+  private static func stateSizes(_ row: NodeRow.Pointer, _ node: EngineNode) -> Bool {
+    var hasGrown = false
+    for (output, size) in node.sizes.enumerated() {
+      guard let size else { continue }
+      var width = leastChannels(size, node)
+      var next = row.pointee.incoming
+      while let cable = next {
+        next = cable.pointee.next
+        guard let (parameter, _) = cable.pointee.modulated, cable.pointee.isWanted,
+          let description = node.type?.description,
+          description.isWidened(by: description.parameters[parameter])
+        else { continue }
+        width = max(width, UInt8(min(cable.pointee.impliedWidth, 64)))
+      }
+      let port = node.inputs.count + output
+      if row.implied[port] < width { (hasGrown, row.implied[port]) = (true, width) }
     }
     return hasGrown
   }

@@ -21,6 +21,11 @@ extension Reconciler {
     let old = target.values
     target.values = values
     grow(target)
+    if target.sizes.contains(where: { $0.map { old[$0] != values[$0] } == true }) {
+      target.row.markPending()
+      target.row.pointee.mayNarrow = true
+      work.needsPlan = true
+    }
     for (index, parameter) in description.parameters.enumerated() where old[index] != values[index] {
       send(index, of: target) { element in
         let frames = request.ramps.frames(of: parameter, element: element, of: node, description, values)

@@ -124,7 +124,10 @@ extension StepRunner {
     binding.pointee.base = state.pointee.ramps[0].target
     if port.pointee.isSilent {
       if isFurther { return }
-      if moving == nil, state.pointee.isMoving || stream.pointee.stream != nil { rest(state, stream) }
+      if moving == nil, state.pointee.isMoving || stream.pointee.stream != nil || binding.pointee.isHeld {
+        rest(state, stream)
+        binding.pointee.isHeld = false
+      }
       return
     }
     if let direct = binding.pointee.direct {
@@ -132,15 +135,27 @@ extension StepRunner {
     }
     let elements = own > inputs ? own : inputs
     let values = state.pointee.values(elements)
-    var element = 0
-    while element < elements {
+    // From the last one on: without a stream the values that were modulated before stand where these are written.
+    var element = elements &- 1
+    if moving == nil, areStill(port) {
+      binding.pointee.isHeld = true
+      while element >= 0 {
+        let source = port.pointee[element < inputs ? element : inputs &- 1]
+        let ownElement = element < own ? element : own &- 1
+        let base = isFurther ? values[ownElement] : state.pointee.ramps[ownElement].target
+        values[element] = isRatio ? raise(base, by: source.pointee) : base + source.pointee
+        element &-= 1
+      }
+      stream.pointee = ParameterStream(values: UnsafePointer(values), stream: nil, elements: elements)
+      return
+    }
+    while element >= 0 {
       let target = room + element &* blockCapacity
       let source = port.pointee[element < inputs ? element : inputs &- 1]
       let ownElement = element < own ? element : own &- 1
+      let base = isFurther ? values[ownElement] : state.pointee.ramps[ownElement].target
       if isRatio {
-        multiply(
-          moving.map { $0 + ownElement &* blockCapacity }, state.pointee.ramps[ownElement].target, by: source,
-          to: target)
+        multiply(moving.map { $0 + ownElement &* blockCapacity }, base, by: source, to: target)
       } else if let moving {
         let base = moving + ownElement &* blockCapacity
         var frame = 0
@@ -149,7 +164,6 @@ extension StepRunner {
           frame &+= 16
         }
       } else {
-        let base = state.pointee.ramps[ownElement].target
         var frame = 0
         while frame < frames {
           target.store(base + source.vector(frame), frame)
@@ -157,11 +171,40 @@ extension StepRunner {
         }
       }
       values[element] = target[0]
-      element &+= 1
+      element &-= 1
     }
     stream.pointee = ParameterStream(
       values: UnsafePointer(values), stream: UnsafePointer(room), elements: elements)
     room += elements &* blockCapacity
+  }
+
+  /// True when no channel of a modulation moves in this whole block: the pitches of held notes, for example. The parameter
+  /// is then at rest, which costs its node much less.
+  @inline(never) @_noLocks private func areStill(_ port: UnsafeMutablePointer<InputPort>) -> Bool {
+    guard frames == blockCapacity else { return false }
+    var channel = 0
+    while channel < port.pointee.count {
+      let source = port.pointee[channel]
+      let first = SIMD16<Float>(repeating: source.pointee)
+      // Of most that move the first frames tell it.
+      guard isEqual(source.vector(0), first), isEqual(source.vector(16), first),
+        isEqual(source.vector(32), first), isEqual(source.vector(48), first)
+      else { return false }
+      channel &+= 1
+    }
+    return true
+  }
+
+  /// The same bits in all lanes.
+  @inline(__always) @_noLocks private func isEqual(_ a: SIMD16<Float>, _ b: SIMD16<Float>) -> Bool {
+    let difference = unsafeBitCast(a, to: SIMD16<UInt32>.self) ^ unsafeBitCast(b, to: SIMD16<UInt32>.self)
+    return sostenuto_largest(difference) == 0
+  }
+
+  /// A value times two to the power of octaves, with the bits that a moving one has.
+  @inline(__always) @_noLocks private func raise(_ base: Float, by octaves: Float) -> Float {
+    let octaves = SIMD16<Float>(repeating: octaves)
+    return (base * sostenuto_powers_of_two(sostenuto_at_most(sostenuto_at_least(octaves, -64), 64)))[0]
   }
 
   /// Multiplies a parameter's stream, or its value at rest, by powers of two of octaves.
@@ -197,7 +240,7 @@ extension StepRunner {
     while index < Int(node.pointee.parameterCount) {
       let state = node.pointee.parameters + index
       let stream = node.pointee.streams + index
-      if state.pointee.isRamp, !state.pointee.isMoving, stream.pointee.stream != nil { rest(state, stream) }
+      if state.pointee.isRamp, !state.pointee.isMoving { rest(state, stream) }
       index &+= 1
     }
   }

@@ -135,6 +135,8 @@ struct InputBinding: BitwiseCopyable {
   var isFurther = false
   /// The modulation is the only one, is added, and has one channel, as has the parameter, which is at rest.
   var isSingle = false
+  /// The parameter may rest at a modulated value, although it has no stream.
+  var isHeld = true
 }
 
 /// The sum of the cables into an input.

@@ -1,4 +1,5 @@
 import Glibc
+import Realtime
 
 /// A scale in the Scala archive's format (`.scl`): the pitches of one period above its first degree, in
 /// cents. https://www.huygens-fokker.org/scala/scl_format.html
@@ -126,6 +127,9 @@ public struct Tuning: Sendable, Equatable {
       return abs(offset) < 0.001 ? 0 : Float(offset)
     }
   }
+
+  /// The tuning for kernels that only need pitches. Worker.
+  public var table: Resource { TuningTable.resource(offsets, name: "tuning") }
 
   /// A tuning from a scale file and a key map file; one may be missing. Worker.
   public init(scale: String?, keyMap: String?) throws(LoadError) {

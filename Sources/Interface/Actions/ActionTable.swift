@@ -13,7 +13,7 @@ struct ActionEntry: Sendable {
 enum ActionTable {
   static let all: [Action] =
     Views.all.map(showing) + Program.actions + Moving.actions + Views.all.flatMap(\.actions) + Piano.actions
-    + Tapping.actions + Controls.actions + Learn.actions + Scenes.actions + Palette.actions
+    + Tapping.actions + Controls.actions + Learn.actions + Scenes.actions + Palette.actions + Tour.actions
 
   /// In the order of the help.
   static let contexts: [KeyContext] =
@@ -42,15 +42,15 @@ enum ActionTable {
   /// Reading order where it is not the order of the table; actions that are not named follow.
   static let order: [KeyContext: String] = [
     .anywhere: """
-    show-help show-graph show-printout show-matrix show-trace show-scope show-history play swap-effect insert-effect remove-bridge \
-    undo redo save browse quit redraw tell suspend move-left move-right move-up move-down page-up page-down move-home \
+    show-help show-graph show-printout show-matrix show-trace show-scope show-meters show-history play swap-effect insert-effect remove-bridge \
+    undo redo save browse quit redraw tell tour-next suspend move-left move-right move-up move-down page-up page-down move-home \
       move-end next-node previous-node control learn recall store recall-time palette
     """,
     .patch: """
-      show-help show-graph show-printout show-matrix show-trace show-scope show-history prompt find find-next find-previous move-left move-down \
+      show-help show-graph show-printout show-matrix show-trace show-scope show-meters show-history prompt find find-next find-previous move-left move-down \
       move-up move-right edit connect disconnect remove remove-bridge replace insert add rename mark mark-all duplicate copy cut paste open-cable \
     show-programs keep-cables \
-    undo play roll panic quit leave
+    undo play roll panic tour quit leave
     """,
   ]
 

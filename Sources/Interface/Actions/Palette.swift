@@ -84,7 +84,7 @@ import PatchLanguage
   private static func kinds(_ desk: Desk) -> [Entry] {
     desk.scene.catalogue.kinds.map { kind in
       Entry(name: "add \(kind.name)", detail: kind.summary) { desk in
-        let name = desk.scene.freshName(kind.name)
+        let name = desk.scene.freshName(kind.name, inside: desk.state.graph.inside)
         if desk.perform(.add(Node(name: name, kind: kind.name), before: nil)),
           let id = desk.scene.patch.id(named: name)
         {

@@ -60,9 +60,9 @@ import Screen
   /// Lines of the prompt, oldest first.
   public var promptHistory: [String] { desk.promptHistory }
 
-  /// Initial focus: the first effect, otherwise the first node.
+  /// Initial focus: the first effect, otherwise the first node; what is inside sub-patches comes later.
   private var preferredFocus: NodeID? {
-    let nodes = scene.patch.nodes.values
+    let nodes = scene.patch.nodes.values.filter { NodePath.container(of: $0.name) == nil }
     return (nodes.first { scene.catalogue[$0.kind]?.category == .effect } ?? nodes.first)?.id
   }
 
@@ -162,6 +162,13 @@ import Screen
     if !(desk.state.overlay is Prompt) { desk.previewedTheme = nil }
     (desk.state.overlay as? any Overlay)?.settle(desk)
     for view in Views.all { view.settle(desk) }
+    Tour.follow(desk)
+  }
+
+  /// Begins the tour.
+  public func beginTour() {
+    needsRender = true
+    Tour(desk).toggle()
   }
 
   /// Shows the browser in a folder.

@@ -12,6 +12,7 @@ import Session
   private var overlay: [String] = []
   private var hasOverlay = false
   private var line = ""
+  private var tourStep: Int?
   private var isDisturbed = false
   /// The hands' settings that were told last.
   private var before = ""
@@ -55,6 +56,14 @@ import Session
       view = state.view
       lines.append("view \(view.rawValue)")
       line = ""
+    }
+    if state.tour?.step != tourStep {
+      tourStep = state.tour?.step
+      if let tour = state.tour {
+        if !tour.praise.isEmpty { lines.append("done: \(tour.praise)") }
+        lines.append(
+          "tour \(tour.words.number) of \(tour.words.count), \(tour.words.title): \(tour.words.text)")
+      }
     }
     let words = state.overlay?.words(app.scene) ?? []
     if words != overlay { lines += words.filter { !overlay.contains($0) } }

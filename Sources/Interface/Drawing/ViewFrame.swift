@@ -6,6 +6,7 @@ struct ViewFrame {
   var rows: Int
   var status: Int?
   var tabs: Int?
+  var tour: Rect?
   var view: Rect
   var inspector: Rect?
   var controls: Rect?
@@ -23,7 +24,7 @@ struct ViewFrame {
 
   init(
     columns: Int, rows: Int, isPlaying: Bool, hasControls: Bool = false, hasScenes: Bool = false,
-    hasInspector: Bool = false
+    hasInspector: Bool = false, hasTour: Bool = false
   ) {
     self.columns = columns
     self.rows = rows
@@ -48,6 +49,11 @@ struct ViewFrame {
     if rows >= 8 {
       tabs = top
       top += 1
+    }
+    if hasTour {
+      let height = rows >= 20 && columns >= 60 ? 4 : rows >= 12 ? 2 : 0
+      tour = Rect(column: 0, row: top, columns: columns, rows: height)
+      top += height
     }
     if isPlaying {
       let height = rows >= 20 && columns >= 40 ? Self.keyboardRows : rows >= 8 ? 1 : 0

@@ -5,7 +5,9 @@ import Session
 
 /// The first row: the file and the driver's state. A fault replaces the latter.
 enum StatusLine {
-  static func draw(_ scene: Scene, isLocked: Bool = false, on canvas: inout Canvas, row: Int) {
+  static func draw(
+    _ scene: Scene, isLocked: Bool = false, inside: String? = nil, on canvas: inout Canvas, row: Int
+  ) {
     let width = canvas.columns
     let status = scene.status
     canvas.fill(Rect(column: 0, row: row, columns: width, rows: 1), " ", Style(.statusBar))
@@ -21,6 +23,9 @@ enum StatusLine {
     // Dangers come first, since the end is cut.
     let name =
       (fault.map { [Span($0, .trouble), Span("  ")] } ?? []) + [Span(scene.fileName, .statusValue)]
+      + (inside.map {
+        [Span(" > ", .statusBar), Span($0.split(separator: "/").joined(separator: " > "), .statusValue)]
+      } ?? [])
       + (scene.isModified ? [Span(" •", .statusValue)] : [])
     let room = width - 2 - name.width - 3
     var groups = figures(status)

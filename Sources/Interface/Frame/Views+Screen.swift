@@ -5,6 +5,7 @@ import Screen
 /// ```
 /// status line
 /// ─[graph]─ printout ─ matrix ─ trace ─ help ───
+/// (on a tour: what to do)
 /// the view
 /// (play mode: the scenes, the controls and the keyboard)
 /// ──────────────────────────────────────────────
@@ -17,8 +18,15 @@ extension Views {
   static func draw(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> Canvas {
     var canvas = Canvas(columns: columns, rows: rows)
     let frame = ViewFrame(scene, state, columns: canvas.columns, rows: canvas.rows)
-    if let row = frame.status { StatusLine.draw(scene, isLocked: state.isLocked, on: &canvas, row: row) }
+    if let row = frame.status {
+      StatusLine.draw(
+        scene, isLocked: state.isLocked, inside: state.view == .graph ? state.graph.inside : nil, on: &canvas,
+        row: row)
+    }
     if let row = frame.tabs { Tabs.draw(state, on: &canvas, row: row) }
+    if let rect = frame.tour, let tour = state.tour {
+      canvas.draw(in: rect) { TourPanel.draw(tour, on: &$0) }
+    }
     canvas.draw(in: frame.view) { canvas in
       let view = Views[state.view]
       view.draw(scene, state, on: &canvas)

@@ -1,7 +1,8 @@
 /// The views, in the order of their tabs.
 enum Views {
   static let all: [any View] = [
-    GraphView(), PrintoutView(), MatrixView(), TraceView(), SoundView(), HistoryView(), HelpView(),
+    GraphView(), PrintoutView(), MatrixView(), TraceView(), SoundView(), MeterView(), HistoryView(),
+    HelpView(),
   ]
 
   /// The view of a name; the graph for a name that no view has.

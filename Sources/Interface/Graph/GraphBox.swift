@@ -141,12 +141,13 @@ struct GraphBox {
     shape = Shape(report, view, isLeaving: scene.patch[id] == nil)
     let node = scene.patch[id]
     self.id = id
-    name = node?.name ?? report?.name ?? ""
-    let shown = node ?? Node(id: id, name: name, kind: report?.kind ?? "")
+    let fullName = node?.name ?? report?.name ?? ""
+    name = view.graph.inside == nil ? fullName : String(NodePath.last(of: fullName))
+    let shown = node ?? Node(id: id, name: fullName, kind: report?.kind ?? "")
     let facts = NodeFacts(shown, scene.catalogue)
     let marks = PatchMarks.of(scene).nodes[id]
     self.marks = marks?.text ?? ""
-    mapped = marks?.isMapped == true ? scene.patch.mapped(of: name) : []
+    mapped = marks?.isMapped == true ? scene.patch.mapped(of: fullName) : []
     kind = detail == .full ? facts.kindText : facts.kindText.substituting(" × ", with: "×")
     state = report?.state
     lackingChannels = report?.lackingChannels ?? 0
@@ -192,8 +193,12 @@ struct GraphBox {
     report = place
     let report = place.map { scene.report.nodes[$0] }
     shape = Shape(report, view, isLeaving: false)
-    name = "\(scene.patch[id]?.name ?? "") +\(others.count)"
+    var name = "\(scene.patch[id]?.name ?? "") +\(others.count)"
     kind = detail == .full ? "\(others.count + 1) nodes folded" : "\(others.count + 1) nodes"
+    let subPatch = SubPatchFacts(id, scene)
+    if let subPatch {
+      (name, kind) = (view.graph.inside == nil ? subPatch.name : subPatch.last, subPatch.kind)
+    }
     self.place = scene.patch[id]?.place
     let known = PatchMarks.of(scene).nodes
     var all = PatchMarks.Marks()
@@ -213,6 +218,10 @@ struct GraphBox {
         .ports(
           left.indices.contains(index) ? cut(left[index]) : "",
           right.indices.contains(index) ? cut(right[index]) : ""))
+    }
+    self.name = name
+    if let subPatch, detail != .small, detail != .dot {
+      lines += subPatch.values.map { .setting($0.name, $0.value) }
     }
     meterCount = min(2, report.map { peaks($0, scene).count } ?? 0)
     measure()

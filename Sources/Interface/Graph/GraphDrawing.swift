@@ -44,6 +44,7 @@ enum GraphDrawing {
       }
       if let focus, let frame = picture.frame(of: focus) {
         canvas.placeCursor(at: Point(frame.column + 2, frame.row))
+        canvas.markFocus(frame)
       }
     }
     drawEdges(picture, scrolled, on: &canvas)

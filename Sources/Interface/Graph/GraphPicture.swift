@@ -48,6 +48,10 @@ struct GraphPicture {
   /// The node whose box stands for each member of a group, and the members' names.
   private var hidden: [NodeID: NodeID] = [:]
   private var names: [NodeID: String] = [:]
+  /// Names of the ports of sub-patches.
+  private var labels: [PortReference: String] = [:]
+  /// Boxes of sub-patches.
+  private var subPatches: Set<NodeID> = []
 
   init(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) {
     let size = Size(columns: columns, rows: rows)
@@ -103,6 +107,16 @@ struct GraphPicture {
     collectWires(scene, reports)
     hidden = state.graph.hidden(scene.patch)
     for id in hidden.keys { names[id] = scene.patch[id]?.name }
+    let leaving = scene.report.nodes.filter { scene.patch[$0.id] == nil }
+    // A node that leaves a sub-patch which is not open is not shown.
+    var absent = state.graph.absent(scene.patch)
+    for node in leaving where NodePath.container(of: node.name) != state.graph.inside {
+      absent.insert(node.id)
+    }
+    if !absent.isEmpty {
+      wires.removeAll { absent.contains($0.ends.source.node) || absent.contains($0.ends.destination.node) }
+    }
+    labelPorts(scene, absent)
     if !hidden.isEmpty {
       wires.removeAll { wire in
         hidden[wire.ends.source.node].map { $0 == hidden[wire.ends.destination.node] } ?? false
@@ -116,6 +130,7 @@ struct GraphPicture {
     if let hints = state.overlay as? PortHints {
       isHinting = true
       for target in hints.all {
+        if let port = target.port, absent.contains(port.node) || isInside(port) { continue }
         switch target {
         case .output(let port): used.outputs[shown(port).node, default: []].insert(shown(port).port)
         case .input(let port): used.inputs[shown(port).node, default: []].insert(shown(port).port)
@@ -123,9 +138,8 @@ struct GraphPicture {
         }
       }
     }
-    let leaving = scene.report.nodes.filter { scene.patch[$0.id] == nil }
     for id in scene.patch.nodes.keys.map({ $0 }) + leaving.map(\.id) {
-      guard shown(id) == id else { continue }
+      guard shown(id) == id, !absent.contains(id) else { continue }
       indexOf[id] = boxes.count
       places.append(reports[id])
       if hidden[id] != nil {
@@ -137,6 +151,36 @@ struct GraphPicture {
     }
     for (member, id) in hidden { indexOf[member] = indexOf[id] }
     layOut(detail)
+  }
+
+  /// Names the ports of sub-patches, all of which their boxes show.
+  private mutating func labelPorts(_ scene: Scene, _ absent: Set<NodeID>) {
+    for id in Set(hidden.values) where !absent.contains(id) {
+      guard let node = scene.patch[id], scene.catalogue[node.kind]?.isContainer == true,
+        scene.patch.hasInside(node.name)
+      else { continue }
+      subPatches.insert(id)
+      for port in scene.patch.inlets(of: node.name, scene.catalogue) {
+        labels[port.port] = port.name
+        used.inputs[id, default: []].insert(port.name)
+      }
+      for port in scene.patch.outlets(of: node.name, scene.catalogue) {
+        labels[port.port] = port.name
+        used.outputs[id, default: []].insert(port.name)
+      }
+      for parameter in scene.patch.published(by: node.name) {
+        let inner = scene.patch.published(parameter.node, parameter.path) ?? (parameter.node, parameter.path)
+        if let inside = scene.patch.id(named: inner.node) {
+          labels[PortReference(inside, inner.path.name)] = parameter.name
+        }
+      }
+    }
+  }
+
+  /// True for a port that only the inside of a sub-patch has.
+  private func isInside(_ port: PortReference) -> Bool {
+    guard let box = hidden[port.node] else { return false }
+    return subPatches.contains(box) && labels[port] == nil
   }
 
   private func box(
@@ -179,7 +223,7 @@ struct GraphPicture {
   /// A port as its box has it: of a group with its node's name.
   private func shown(_ port: PortReference) -> PortReference {
     guard let id = hidden[port.node] else { return port }
-    return PortReference(id, "\(names[port.node] ?? "").\(port.port)")
+    return PortReference(id, labels[port] ?? "\(names[port.node] ?? "").\(port.port)")
   }
 
   static func key(_ id: NodeID) -> String { String(id.raw) }

@@ -60,20 +60,22 @@ struct GraphView: View {
     if !desk.state.marked.isEmpty {
       desk.state.marked = desk.state.marked.filter { desk.scene.patch[$0] != nil }
     }
+    SubPatchView(desk: desk).follow()
     Arranging(desk).keepGroups()
     Arranging(desk).keepWindow()
   }
 
   /// A box of several nodes is opened.
-  func edit(_ desk: Desk) -> Bool { Arranging(desk).unfold() }
+  func edit(_ desk: Desk) -> Bool { Arranging(desk).unfold() || SubPatchView(desk: desk).enter() }
 
   func leave(_ desk: Desk) -> Bool {
     if desk.state.graph.showsOverview {
       desk.state.graph.showsOverview = false
       return true
     }
-    defer { desk.state.marked = [] }
-    return !desk.state.marked.isEmpty
+    if desk.state.marked.isEmpty { return SubPatchView(desk: desk).leave() }
+    desk.state.marked = []
+    return true
   }
 
   // MARK: The focus

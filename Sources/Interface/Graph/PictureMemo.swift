@@ -10,6 +10,7 @@ enum PictureMemo {
     private let revision: Revision
     private let surroundings: Int
     private let groups: [GraphGroup]
+    private let inside: String?
     let detail: GraphDetail
     let page: Size
 
@@ -18,6 +19,7 @@ enum PictureMemo {
       guard let form = scene.report.form, !(state.overlay is PortHints) else { return nil }
       (self.form, revision, surroundings) = (form, scene.patch.revision, scene.surroundings)
       (groups, self.detail, self.page) = (state.graph.groups, detail, page)
+      inside = state.graph.inside
     }
 
     func isSame(as other: Key) -> Bool {
@@ -26,7 +28,7 @@ enum PictureMemo {
 
     func isOfSameScene(as other: Key) -> Bool {
       form === other.form && revision === other.revision && surroundings == other.surroundings
-        && groups == other.groups
+        && groups == other.groups && inside == other.inside
     }
   }
 

@@ -73,7 +73,7 @@ import Patch
   }
 
   private func insert(_ kind: String, into ends: Cable.Ends) {
-    let name = scene.freshName(kind)
+    let name = scene.freshName(kind, inside: desk.state.graph.inside)
     if desk.perform(.insert(Node(name: name, kind: kind), into: scene.name(of: ends))) {
       desk.rewiring.insertedKind = kind
       if let id = scene.patch.id(named: name) { desk.focus(id) }
@@ -82,7 +82,7 @@ import Patch
 
   func startAdding() {
     choose("add a node of kind", kinds(near: nil)) { kind, desk in
-      let name = desk.scene.freshName(kind)
+      let name = desk.scene.freshName(kind, inside: desk.state.graph.inside)
       if desk.perform(.add(Node(name: name, kind: kind), before: nil)),
         let id = desk.scene.patch.id(named: name)
       {
@@ -105,7 +105,9 @@ import Patch
       $0.name != kind && (!passing || (!$0.inputs.isEmpty && !$0.outputs.isEmpty))
     }
     let near = kinds.filter { $0.category == category }
+    let library = passing ? [] : scene.catalogue.definitions?.library ?? []
     return (near + kinds.filter { $0.category != category }).map { ($0.name, $0.summary) }
+      + library.map { ($0.name, $0.summary.isEmpty ? "a sub-patch" : $0.summary) }
   }
 
   // MARK: While playing

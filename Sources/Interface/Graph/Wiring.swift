@@ -28,9 +28,10 @@ import Session
     switch first {
     case .output(let source):
       let fitting = ports.inputs.filter { scene.canJoin(source, $0) }
+      let moved = parameters.filter { scene.canJoin(source, $0) && !fitting.contains($0) }
       PortHints.show(
         fitting.map { .input($0) }, purpose: "connect \(text(source)) to which input?", keepsLetters: true,
-        desk
+        others: ("parameters", "\(text(source)) moves which parameter?", moved.map { .input($0) }), desk
       ) { target, desk in
         if case .input(let destination) = target { Wiring(desk).connect(source, destination) }
       }
@@ -51,6 +52,7 @@ import Session
     guard scene.patch.cables[ends] == nil else {
       return desk.say("\(scene.name(of: ends)) is connected already")
     }
+    if Modulating.open(ends, desk) { return }
     desk.perform(.connect(scene.name(of: ends)))
     desk.focus(destination.node)
   }
@@ -89,6 +91,15 @@ import Session
       where !inputs.contains(port) { inputs.append(port) }
     }
     return (outputs, inputs)
+  }
+
+  /// The parameters that a cable can move.
+  private var parameters: [PortReference] {
+    scene.patch.nodes.values.flatMap { node in
+      NodeFacts(node, scene.catalogue).lines.map(\.line)
+        .filter { scene.catalogue[node.kind]?.modulated(at: $0) != nil }
+        .map { PortReference(node.id, $0) }
+    }
   }
 
   /// The groups of a program's ports; of the focused one the single ports too.

@@ -136,7 +136,9 @@ extension MatrixPicture {
         $0.ground = .selection
       }
     }
-    if isHere { canvas.placeCursor(at: start + Point(valueEnd(cell.column), 0)) }
+    guard isHere else { return }
+    canvas.placeCursor(at: start + Point(valueEnd(cell.column), 0))
+    canvas.markFocus(Rect(column: start.column, row: start.row, columns: width, rows: 1))
   }
 
   /// Silent cells are dimmed.

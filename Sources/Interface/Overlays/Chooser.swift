@@ -73,8 +73,7 @@ struct Chooser: Overlay {
     let names = min(self.items.map { DisplayWidth.of($0.name) }.max() ?? 0, 30)
     let details = self.items.map { DisplayWidth.of($0.detail) }.max() ?? 0
     let inside = Popup.draw(
-      title, columns: max(30, min(names + 4 + details, 76)), rows: self.items.count + 1, frame,
-      atRight: false, on: &canvas)
+      title, columns: max(30, min(names + 4 + details, 76)), rows: self.items.count + 1, frame, on: &canvas)
     guard !inside.isEmpty else { return }
     canvas.put([Span("/", .prompt, on: .popup)], at: inside.origin, columns: inside.columns)
     canvas.put(

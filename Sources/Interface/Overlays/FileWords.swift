@@ -11,6 +11,7 @@ enum FileWords {
     case .audio: StarterPatch.sounds
     case .scale: ["scl"]
     case .keyMap: ["kbm"]
+    case .patch: ["patch"]
     }
   }
 

@@ -10,6 +10,9 @@ struct PortHints: Overlay {
   var all: [PortHint.Target]
   var typed = ""
   var purpose: String
+  /// Other ports that Tab shows in place of these.
+  var others: (word: String, purpose: String, targets: [PortHint.Target])?
+  private var word = "ports"
   /// Name of a node as it is typed behind `/`; nil: letters choose.
   var finding: LineEditor?
   /// Called with the chosen port or cable.
@@ -23,10 +26,11 @@ struct PortHints: Overlay {
     self.all = all ?? targets.map(\.target)
   }
 
-  let hints = [
-    KeyHelp(keys: "two letters", name: "choose"), KeyHelp(keys: "Esc", name: "leave"),
-    KeyHelp(keys: "arrows", name: "scroll"), KeyHelp(keys: "/", name: "find a node"),
-  ]
+  var hints: [KeyHelp] {
+    [KeyHelp(keys: "two letters", name: "choose"), KeyHelp(keys: "Esc", name: "leave")]
+      + (others.map { [KeyHelp(keys: "Tab", name: $0.word)] } ?? [])
+      + [KeyHelp(keys: "arrows", name: "scroll"), KeyHelp(keys: "/", name: "find a node")]
+  }
 
   func words(_ scene: Scene) -> [String] {
     [
@@ -47,11 +51,16 @@ struct PortHints: Overlay {
   private static let letters = Array("asdfjklghqweruiopzxcvmtybn")
 
   /// Shows the graph with hints on these ports or cables. `keepsLetters`: those that had letters in the first half of the
-  /// choice have the same ones.
+  /// choice have the same ones. `others`: ports that Tab shows in place of these.
   @MainActor static func show(
-    _ targets: [PortHint.Target], purpose: String, keepsLetters: Bool = false, _ desk: Desk,
+    _ targets: [PortHint.Target], purpose: String, keepsLetters: Bool = false, word: String = "ports",
+    others: (word: String, purpose: String, targets: [PortHint.Target])? = nil, _ desk: Desk,
     then: @escaping @MainActor (PortHint.Target, Desk) -> Void
   ) {
+    let others = others.flatMap { $0.targets.isEmpty ? nil : $0 }
+    if targets.isEmpty, let others {
+      return show(others.targets, purpose: others.purpose, word: others.word, desk, then: then)
+    }
     guard !targets.isEmpty else {
       desk.state.overlay = nil
       desk.complain("no port that fits")
@@ -69,7 +78,17 @@ struct PortHints: Overlay {
     }
     desk.state.view = .graph
     desk.state.graph.showsOverview = false
-    desk.state.overlay = PortHints(targets: hints, all: targets, purpose: purpose, then: then)
+    var shown = PortHints(targets: hints, all: targets, purpose: purpose, then: then)
+    (shown.word, shown.others) = (word, others)
+    desk.state.overlay = shown
+  }
+
+  /// Shows the other ports, from which Tab leads back here.
+  @MainActor private func turn(_ desk: Desk) {
+    guard let others else { return }
+    PortHints.show(
+      others.targets, purpose: others.purpose, keepsLetters: true, word: others.word,
+      others: (word, purpose, all), desk, then: then)
   }
 
   /// Gives letters to ports that come into sight where there are not enough for all: those that are in sight keep theirs, the
@@ -114,6 +133,7 @@ struct PortHints: Overlay {
       desk.state.message = nil
       return
     case "backspace": changed.typed = String(typed.dropLast())
+    case "tab", "shift-tab": return turn(desk)
     case "/": changed.finding = LineEditor()
     case "up": return scroll(0, -1, desk)
     case "down": return scroll(0, 1, desk)

@@ -81,6 +81,7 @@ struct PromptCommand: Sendable {
         desk.say(
           "piano \(desk.state.play.layout.name): there are \(KeyboardLayout.names), or name a TOML file")
       },
+      PromptCommand("tour", help: "begin the tour, or end it") { desk, _ in desk.requests.append("tour") },
       PromptCommand("help", help: "all keys") { desk, _ in desk.requests.append("show-help") },
     ] + SoundState.Mode.allCases.map(looking)
 

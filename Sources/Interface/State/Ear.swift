@@ -14,6 +14,8 @@ import Session
   private var pitches: [Pitch?] = []
   private var course: [LoudnessPoint] = []
   private var coursePeak = LoudnessPoint(momentary: -.infinity, shortTerm: -.infinity)
+  /// Loudness of this port has been asked for.
+  private var isMetering = false
 
   /// Seconds of sound that it keeps.
   private static let memory = 1.4
@@ -37,6 +39,7 @@ import Session
 
   private func forget() {
     history = nil
+    isMetering = false
     reset()
   }
 
@@ -57,11 +60,12 @@ import Session
       pitch = nil
     }
     history?.append(sound.samples, frames: sound.frames)
-    measureLoudness(sound)
+    if desk.state.sound.mode == .loudness { isMetering = true }
+    if isMetering { measureLoudness(sound) }
     return true
   }
 
-  /// Loudness is measured all the time, also while another mode is shown: it has a memory.
+  /// Loudness has a memory: once it is looked at, it is measured on while another mode is shown.
   private func measureLoudness(_ sound: ListenedSound) {
     let meter = meter ?? LoudnessMeter(channels: sound.samples.count, rate: sound.rate)
     self.meter = meter

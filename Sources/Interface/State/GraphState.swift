@@ -41,6 +41,8 @@ public struct GraphState: Sendable {
   var fitsOf: String?
   /// The whole graph is shown, with the window in it.
   var showsOverview = false
+  /// Path of the sub-patch whose inside is shown; nil: the patch itself.
+  var inside: String?
   /// Sets of nodes that are shown as one box.
   var groups: [GraphGroup] = []
   /// The window stays where it was scrolled to, even if the focused box is outside.
@@ -60,14 +62,36 @@ public struct GraphState: Sendable {
     }
   }
 
-  /// The node whose box stands for a node's group, and the other members' nodes; by member.
+  /// Nodes outside of the sub-patch that is shown.
+  func absent(_ patch: Patch) -> Set<NodeID> {
+    guard let inside else { return [] }
+    return Set(patch.nodes.values.lazy.filter { !NodePath.isInside($0.name, inside) }.map(\.id))
+  }
+
+  /// The sub-patch whose box stands for a node of that name; nil: it has a box of its own.
+  func box(of name: String) -> String? {
+    let start = inside.map { $0.utf8.count + 1 } ?? 0
+    guard name.utf8.count > start, inside.map({ NodePath.isInside(name, $0) }) ?? true,
+      let slash = name.utf8.dropFirst(start).firstIndex(of: UInt8(ascii: "/"))
+    else { return nil }
+    return String(name[..<slash])
+  }
+
+  /// The node whose box stands for a node's group or sub-patch, and the other members' nodes; by member.
   func hidden(_ patch: Patch) -> [NodeID: NodeID] {
     var found: [NodeID: NodeID] = [:]
+    for node in patch.nodes.values {
+      guard let box = box(of: node.name), let id = patch.id(named: box) else { continue }
+      found[node.id] = id
+      found[id] = id
+    }
     for group in groups {
       let members = patch.nodes.keys.filter { group.members[$0] != nil }
       guard members.count > 1 else { continue }
       for member in members { found[member] = members[0] }
     }
+    // A sub-patch may be in a group.
+    for (member, id) in found { if let group = found[id], group != id { found[member] = group } }
     return found
   }
 }

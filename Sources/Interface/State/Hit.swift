@@ -1,4 +1,5 @@
 import Patch
+import Session
 
 /// The item at a cell of the screen.
 enum Hit: Sendable, Hashable {
@@ -13,6 +14,8 @@ enum Hit: Sendable, Hashable {
   /// A point of the history, as the number of edits before it.
   case point(Int)
   case tab(ViewName)
+  /// A port in the meters.
+  case port(ListenedPort)
   /// A way to look at a sound.
   case soundMode(SoundState.Mode)
   /// A control of play mode, by its number.

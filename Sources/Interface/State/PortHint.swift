@@ -6,6 +6,14 @@ struct PortHint: Sendable {
     case output(PortReference)
     case input(PortReference)
     case cable(Cable.Ends)
+
+    /// The port; nil for a cable.
+    var port: PortReference? {
+      switch self {
+      case .output(let port), .input(let port): port
+      case .cable: nil
+      }
+    }
   }
 
   var letters: String

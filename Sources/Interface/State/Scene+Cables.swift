@@ -64,8 +64,9 @@ extension Scene {
   /// The cable's name in edits.
   func name(of ends: Cable.Ends) -> CableName { patch.shortName(of: ends, catalogue: catalogue) }
 
-  /// The kind's name, with a number if it is taken.
-  func freshName(_ kind: String) -> String {
-    patch[named: kind] == nil ? kind : NodeName.free(like: kind) { patch[named: $0] != nil }
+  /// The kind's name, with a number if it is taken. `container`: the sub-patch that the node will be in.
+  func freshName(_ kind: String, inside container: String? = nil) -> String {
+    let name = container.map { $0 + "/" + kind } ?? kind
+    return patch[named: name] == nil ? name : NodeName.free(like: name) { patch[named: $0] != nil }
   }
 }

@@ -56,7 +56,7 @@ extension ViewFrame {
     self.init(
       columns: columns, rows: rows, isPlaying: state.mode == .play,
       hasControls: !scene.patch.settings.controls.isEmpty, hasScenes: !scene.patch.scenes.isEmpty,
-      hasInspector: state.overlay?.isBeside ?? false)
+      hasInspector: state.overlay?.isBeside ?? false, hasTour: state.tour != nil)
   }
 }
 

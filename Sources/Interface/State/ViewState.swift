@@ -23,6 +23,9 @@ public struct ViewState: Sendable {
   public var history = HistoryCursor()
   public var play = PlayState()
   public var sound = SoundState()
+  public var meters = MeterBridge()
+  /// nil: no tour.
+  public var tour: TourState?
   /// The stage lock: nothing that silences a source, and no end of the program.
   public var isLocked = false
   /// The keys shown in the last row, the most useful first.

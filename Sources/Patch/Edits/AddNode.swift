@@ -71,9 +71,13 @@ struct AddNode: EditVerbs {
       checked.settings = node.settings.mapValues(\.unread)
       return checked
     }
-    let (settings, refusals) = kind.checked(node)
+    // Of a sub-patch whose file is missing, nobody knows what it publishes.
+    let published = draft.catalogue.published(of: node)
+    var plain = node
+    for path in published.keys { plain.settings[path] = nil }
+    let (settings, refusals) = kind.checked(plain)
     if let refusal = refusals.first { throw refusal }
-    checked.settings = settings
+    checked.settings = settings.merging(published.mapValues(\.unread)) { $1 }
     return checked
   }
 }

@@ -17,7 +17,10 @@ struct Connect: EditVerbs {
     let comments = draft.patch.cables[ends]?.comments ?? Comments()
     var settings = settings
     if settings.gain == 0 { settings.gain = 0 }
-    if let depth = settings.depth, let parameter = draft.patch.modulated(by: ends, catalogue: draft.catalogue)
+    if settings.depth == nil {
+      settings.depth = draft.patch.usualDepth(of: ends, catalogue: draft.catalogue)
+    } else if let depth = settings.depth,
+      let parameter = draft.patch.modulated(by: ends, catalogue: draft.catalogue)
     {
       settings.depth = parameter.depth(depth)?.value
     }
@@ -99,7 +102,10 @@ extension Draft {
     }
     switch output.format {
     case .channels(let count): return count
-    case .parameter(let name): return kind.count(name, of: node)
+    case .parameter(let name):
+      let mayGrow = kind.sizeParameter(of: output) != nil && kind.parameters.contains(where: kind.isWidened)
+      let count = kind.count(name, of: node)
+      return mayGrow || count == 0 ? nil : count
     case .events, .flexible: return nil
     }
   }

@@ -31,6 +31,7 @@ struct SetComment: EditVerbs {
       switch name {
       case .control(let number) where !ControlTarget.numbers.contains(number): throw .noControl(number)
       case .map(let map) where draft.patch.settings.maps[map] == nil: throw .noMap(map)
+      case .publish(let name) where draft.patch.settings.publications[name] == nil: throw .notPublished(name)
       default: break
       }
       draft.patch.settings.comments[name] = kept

@@ -7,6 +7,9 @@ struct SetParameter: EditVerbs {
   var over: Double?
 
   func apply(to draft: inout Draft) throws(EditError) {
+    if let inner = draft.patch.published(name, path) {
+      return try Self(name: inner.node, path: inner.path, value: value, over: over).apply(to: &draft)
+    }
     let work = try work(in: draft)
     draft.isSilent = false
     guard let defaultValue = work.defaultValue else {
@@ -60,6 +63,9 @@ struct SetParameter: EditVerbs {
   }
 
   func inverse(in draft: Draft) throws(EditError) -> Edit {
+    if let inner = draft.patch.published(name, path) {
+      return try Self(name: inner.node, path: inner.path, value: value, over: over).inverse(in: draft)
+    }
     let node = try draft.patch.node(named: name)
     var edits = restoring(path, of: node)
     if let kind = draft.catalogue[node.kind], let parameter = kind[parameter: path.name] {

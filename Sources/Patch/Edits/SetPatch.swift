@@ -6,10 +6,15 @@ struct SetPatch: EditVerbs {
     switch setting {
     case .tempo(let tempo) where !PatchSetting.tempos.contains(tempo): throw .tempoOutOfRange(tempo)
     case .meter(let meter) where !meter.isLegal: throw .meterOutOfRange(meter)
+    case .publish(let name, _):
+      if let fault = NodeName.fault(in: name) { throw .invalidName(name, fault) }
     case .control(let number, _) where !ControlTarget.numbers.contains(number): throw .noControl(number)
     default: break
     }
-    if case .control = setting {} else { draft.isSilent = false }
+    switch setting {
+    case .control, .publish: break
+    default: draft.isSilent = false
+    }
     draft.patch.settings.set(setting)
   }
 

@@ -6,6 +6,10 @@ struct Arguments {
   var name = ""
   /// A second name, as the form has it: a new name, or the node that follows.
   var other: String?
+  /// Names of several nodes.
+  var names: [String] = []
+  /// A published parameter and what it stands for; no target: it is published no longer.
+  var publication: (name: String, target: ControlTarget?)?
   var kind = ""
   var settings: [ParameterPath: Value] = [:]
   var cable = CableName("", "")

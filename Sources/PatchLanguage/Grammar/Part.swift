@@ -12,6 +12,9 @@ struct Word: Hashable, Sendable {
 
   static let before = Word("before", "the node that follows")
   static let into = Word("into", "the cable to stand in")
+  static let together = Word("into", "the new sub-patch")
+  static let published = Word("as", "its name at the sub-patch")
+  static let unpublished = Word("off", "publishes it no longer")
   static let over = Word("over", "how long it takes")
   static let by = Word("by", "how far a signal of 1 moves the parameter: by 2oct")
   static let bridge = Word("bridge", "join its neighbours")
@@ -30,6 +33,10 @@ struct Word: Hashable, Sendable {
 enum Part: Sendable {
   /// Name of a node that exists.
   case node(Nodes = .all, noun: String = "a node")
+  /// Names of nodes up to the word `into`.
+  case nodes
+  /// `NODE.PARAMETER as NAME`, or `NAME off`.
+  case publication
   /// Name of a node that there will be.
   case newName(noun: String)
   case kind
@@ -100,7 +107,7 @@ enum Part: Sendable {
   case either(Choice)
 
   /// Nodes that an argument may name, for completion.
-  enum Nodes: Sendable { case all, players, transports, matrices }
+  enum Nodes: Sendable { case all, players, transports, matrices, subPatches }
 }
 
 /// Words of which one must stand here.
@@ -144,6 +151,8 @@ extension Part {
     switch self {
     case .node: "NODE"
     case .newName: "NAME"
+    case .nodes: "NODE…"
+    case .publication: "NODE.PARAMETER as NAME|NAME off"
     case .kind: "KIND"
     case .settings: "key=value…"
     case .cable: "A -> B"
@@ -197,6 +206,7 @@ extension Part {
     case .controllerMap: [Word.gone.text] + MapOption.all.map { $0.name + "=" }
     case .control(let form): [Word.none.text, Word.morph.text] + form.flatMap(\.words)
     case .sceneChange: [Word.dropped.text]
+    case .publication: [Word.published.text, Word.unpublished.text]
     case .word(let word): [word.text]
     case .option(let word, let form): [word.text] + form.flatMap(\.words)
     case .either(let choice): choice.branches.flatMap { [$0.word.text] + $0.form.flatMap(\.words) }

@@ -68,6 +68,21 @@ extension Verb {
       "copy", .edit, [.node(), .newName(noun: "a name for the copy")],
       "A new node with the kind and the settings of another one, without its cables."
     ) { .edit(.copy($0.name, to: $0.other ?? "")) },
+    Verb(
+      "collapse", .edit, [.nodes, .word(.together), .newName(noun: "a name")],
+      """
+      Puts nodes into a new sub-patch, as they are. Where cables lead in and out it gets inlets and outlets, and what is \
+      modulated from outside is published.
+      """
+    ) { .edit(.collapse($0.names, into: $0.name)) },
+    Verb(
+      "expand", .edit, [.node(.subPatches, noun: "a sub-patch")],
+      "Puts what is inside a sub-patch in its place; inlets and outlets leave."
+    ) { .edit(.expand($0.name)) },
+    Verb(
+      "unshare", .edit, [.node(.subPatches, noun: "a sub-patch")],
+      "Makes what is inside a sub-patch its own: it is saved with this patch, and no longer follows its file."
+    ) { .edit(.set($0.name, ParameterPath("file"), nil, over: nil)) },
     Verb("rename", .edit, [.node(), .newName(noun: "a new name")], "Renames a node.") {
       .edit(.rename($0.name, to: $0.other ?? ""))
     },
@@ -146,6 +161,17 @@ extension Verb {
     ) { arguments in
       guard let (name, course) = arguments.controllerMap else { return .nothing }
       return .edit(.setPatch(.map(name, course)))
+    },
+    Verb(
+      "publish", .file, [.publication],
+      """
+      Makes a parameter inside a sub-patch one of the sub-patch's own, under a name: `publish tank.time as size` in its \
+      file, `publish verb/tank.time as verb/size` from outside. Sub-patches that share a file have each a value of their \
+      own. `off` takes the name away.
+      """
+    ) { arguments in
+      guard let (name, target) = arguments.publication else { return .nothing }
+      return .edit(.setPatch(.publish(name, target)))
     },
     Verb(
       "scene", .file, [.scene, .sceneChange],

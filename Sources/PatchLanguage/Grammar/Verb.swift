@@ -51,7 +51,7 @@ public struct Verb: Sendable {
     (topic == .file || topic == .edit)
       && ![
         "scene", "recall", "morph", "fade", "header", "footer", "tempo", "meter", "transport", "control",
-        "map",
+        "map", "publish", "collapse", "expand", "unshare",
       ]
       .contains(name)
   }

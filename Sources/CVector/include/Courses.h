@@ -1,0 +1,75 @@
+#pragma once
+
+#include "CVector.h"
+
+#pragma clang diagnostic ignored "-Wpsabi"
+
+/* Gates and the courses that they begin. */
+
+/* Which of 64 frames are above zero: bit 0 is the first one. vcmpltps into a mask, or vmovmskps. */
+SOSTENUTO_VECTOR unsigned long long sostenuto_open_bits(const float *v) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  typedef _Bool flags __attribute__((ext_vector_type(16)));
+  unsigned long long bits = 0;
+  for (int part = 3; part >= 0; part--) {
+    flags open = __builtin_convertvector(*(const frames_of_memory *)(v + 16 * part) > 0.0f, flags);
+    unsigned short sixteen;
+    __builtin_memcpy(&sixteen, &open, 2);
+    bits = bits << 16 | sixteen;
+  }
+  return bits;
+}
+
+/* Sixteen numbers from `start` on, `step` apart. Of whole numbers below 2^53 they are exact until they become floats. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_line(double start, double step) {
+  typedef double doubles __attribute__((ext_vector_type(8)));
+  const doubles low = {0, 1, 2, 3, 4, 5, 6, 7}, high = {8, 9, 10, 11, 12, 13, 14, 15};
+  sostenuto_frames line;
+  line.lo = __builtin_convertvector(low * step + start, sostenuto_eight);
+  line.hi = __builtin_convertvector(high * step + start, sostenuto_eight);
+  return line;
+}
+
+/* One for each bit that is set, from the lowest on, else zero. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_ones(unsigned bits) {
+  const sostenuto_integers places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return __builtin_convertvector(((sostenuto_integers)(int)bits >> places) & 1, sostenuto_frames);
+}
+
+/* Which of 64 frames are above others. */
+SOSTENUTO_VECTOR unsigned long long sostenuto_greater_bits(const float *v, const float *limits) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  typedef _Bool flags __attribute__((ext_vector_type(16)));
+  unsigned long long bits = 0;
+  for (int part = 3; part >= 0; part--) {
+    flags over = __builtin_convertvector(*(const frames_of_memory *)(v + 16 * part) > *(const frames_of_memory *)(limits + 16 * part), flags);
+    unsigned short sixteen;
+    __builtin_memcpy(&sixteen, &over, 2);
+    bits = bits << 16 | sixteen;
+  }
+  return bits;
+}
+
+/* A value that goes to its target by `up` or `down` a frame at most; in place. Returns the last one. */
+SOSTENUTO_VECTOR float sostenuto_slew(float *targets, float value, const float *up, const float *down, long long frames) {
+  for (long long f = 0; f < frames; f++) {
+    float most = value + up[f], least = value - down[f];
+    value = targets[f] > least ? targets[f] : least;
+    value = value < most ? value : most;
+    targets[f] = value;
+  }
+  return value;
+}
+
+/* The same of eight channels, whose targets in a frame follow each other. */
+SOSTENUTO_VECTOR sostenuto_eight sostenuto_slew_eight(float *targets, sostenuto_eight value, const float *up, const float *down,
+                                                      long long frames) {
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  for (long long f = 0; f < frames; f++) {
+    sostenuto_eight most = value + up[f], least = value - down[f], target = *(row_of_memory *)(targets + 8 * f);
+    value = target > least ? target : least;
+    value = value < most ? value : most;
+    *(row_of_memory *)(targets + 8 * f) = value;
+  }
+  return value;
+}

@@ -1,0 +1,255 @@
+/// Files of sub-patches, as patches.
+public protocol DefinitionSource: Sendable {
+  /// The patch in a file, with the files that it names relative to the folder of the patch that has it inside.
+  func definition(of file: String) -> Definition
+  /// Sub-patches that stand among the kinds.
+  var library: [LibrarySubPatch] { get }
+}
+
+/// A file of a library, which stands among the kinds under its name.
+public struct LibrarySubPatch: Sendable, Hashable {
+  /// Name of the file without its ending.
+  public var name: String
+  /// Its path, relative to the patch's folder.
+  public var file: String
+  /// The first line at the head of the file.
+  public var summary: String
+
+  /// A file of a library.
+  public init(name: String, file: String, summary: String) {
+    (self.name, self.file, self.summary) = (name, file, summary)
+  }
+}
+
+/// A file of a sub-patch.
+public enum Definition: Sendable {
+  /// The patch in it.
+  case found(Patch)
+  /// It cannot be read, with the reason.
+  case missing(String)
+  /// It has itself inside; the files on the way.
+  case recursive([String])
+}
+
+extension KindCatalogue {
+  /// The same kinds with files of sub-patches.
+  public func with(definitions: (any DefinitionSource)?) -> KindCatalogue {
+    var catalogue = self
+    catalogue.definitions = definitions
+    return catalogue
+  }
+
+  /// The file of a sub-patch; nil: it is no sub-patch, or its inside is its own.
+  package func definitionFile(of node: Node) -> String? {
+    guard let kind = self[node.kind], kind.isContainer,
+      let parameter = kind.parameters.first(where: { $0.fileType == .patch }),
+      case .text(let file)? = node.settings[ParameterPath(parameter.name)], !file.isEmpty
+    else { return nil }
+    return file
+  }
+
+  /// The patch in the file of a sub-patch; nil: there is none, or it cannot be read.
+  package func definition(of node: Node) -> Patch? {
+    guard let file = definitionFile(of: node), case .found(let patch)? = definitions?.definition(of: file)
+    else {
+      return nil
+    }
+    return patch
+  }
+
+  /// A sub-patch, for a node whose kind is the name of one in a library.
+  func fromLibrary(_ node: Node) -> Node? {
+    guard self[node.kind] == nil, let entry = definitions?.library.first(where: { $0.name == node.kind }),
+      let container = kinds.first(where: \.isContainer),
+      let parameter = container.parameters.first(where: { $0.fileType == .patch })
+    else { return nil }
+    var result = Node(
+      id: node.id, name: node.name, kind: container.name, settings: node.settings, place: node.place,
+      comments: node.comments)
+    result.lineComments = node.lineComments
+    result.settings[ParameterPath(parameter.name)] = .text(entry.file)
+    return result
+  }
+
+  /// The kind that stands for another one inside a sub-patch: an inlet for an input.
+  private func inner(for kind: String) -> KindDescription? { kinds.first { $0.boundary?.alone == kind } }
+
+  /// The settings that name no parameter of a container: values that its sub-patch publishes.
+  package func published(of node: Node) -> [ParameterPath: Value] {
+    guard let kind = self[node.kind], kind.isContainer else { return [:] }
+    return node.settings.filter { kind[parameter: $0.key.name] == nil }
+  }
+
+  /// A node of a file as it is inside a sub-patch.
+  func enclosed(_ node: Node, in container: String) -> Node {
+    let isAtEdge = NodePath.container(of: node.name) == nil
+    let kind = isAtEdge ? inner(for: node.kind) : nil
+    var result = Node(
+      id: NodeID(raw: 0), name: container + "/" + node.name, kind: kind?.name ?? node.kind,
+      settings: node.settings, place: node.place,
+      comments: node.comments)
+    result.lineComments = node.lineComments
+    guard let kind else { return result }
+    result.settings = carried(node, to: kind)
+    result.lineComments = node.lineComments.filter { line, _ in
+      if case .setting(let path) = line { result.settings[path] != nil } else { true }
+    }
+    return result
+  }
+
+  /// The settings of a node that another kind has too, where they differ from its defaults.
+  private func carried(_ node: Node, to kind: KindDescription) -> [ParameterPath: Value] {
+    var settings: [ParameterPath: Value] = [:]
+    for parameter in self[node.kind]?.parameters ?? [] where parameter.dimensions.isEmpty {
+      let path = ParameterPath(parameter.name)
+      guard let there = kind[parameter: parameter.name],
+        let value = try? there.checked(
+          node.settings[path] ?? parameter.defaultValue, of: node.name, at: path),
+        value != there.defaultValue || node.lineComments[.setting(path)] != nil
+      else { continue }
+      settings[path] = value
+    }
+    return settings
+  }
+
+  /// A node inside a sub-patch as it is in a file of its own. `base`: the node in that file now.
+  fileprivate func alone(_ node: Node, named name: String, base: Node?) -> Node {
+    var result = Node(
+      id: NodeID(raw: 0), name: name, kind: node.kind, settings: node.settings, place: node.place,
+      comments: node.comments)
+    result.lineComments = node.lineComments
+    guard NodePath.container(of: name) == nil, let kind = self[node.kind], let alone = kind.boundary?.alone
+    else {
+      return result
+    }
+    // A file may have an inlet itself.
+    if base?.kind == node.kind { return result }
+    result = Node(
+      id: NodeID(raw: 0), name: name, kind: alone, settings: node.settings, place: node.place,
+      comments: node.comments)
+    result.lineComments = node.lineComments
+    if let kind = self[alone] { result.settings = carried(node, to: kind) }
+    guard let base, base.kind == alone else { return result }
+    // Ports of the driver mean nothing inside, and stay as they are.
+    for (path, value) in base.settings where kind[parameter: path.name] == nil {
+      result.settings[path] = value
+      result.lineComments[.setting(path)] = base.lineComments[.setting(path)]
+    }
+    return result
+  }
+}
+
+extension Patch {
+  /// Drops values of published parameters at a sub-patch: they are those of the nodes inside.
+  package mutating func dropPublished(of name: String, catalogue: KindCatalogue) {
+    guard let node = self[named: name] else { return }
+    let paths = catalogue.published(of: node).keys
+    if !paths.isEmpty { update(node.id) { node in for path in paths { node.settings[path] = nil } } }
+  }
+
+  /// The edits that put a file's patch inside a sub-patch. `next`: the node that follows.
+  package func enclosing(
+    _ container: String, before next: String?, catalogue: KindCatalogue
+  ) -> [Edit] {
+    func inner(_ name: String) -> String { container + "/" + name }
+    func inner(_ port: PortName) -> PortName { PortName(inner(port.node), port.port) }
+    var edits = nodes.values.map { Edit.add(catalogue.enclosed($0, in: container), before: next) }
+    for cable in orderedCables(catalogue: catalogue) {
+      let name = CableName(
+        inner(self.name(of: cable.ends).source), inner(self.name(of: cable.ends).destination))
+      edits.append(.connect(name, cable.settings))
+      if !cable.comments.isEmpty { edits.append(.comment(.cable(name), cable.comments)) }
+    }
+    for (name, target) in settings.publications.sorted(by: { $0.key < $1.key }) {
+      edits.append(.setPatch(.publish(inner(name), target.renaming(inner))))
+    }
+    return edits
+  }
+
+  /// The inside of a sub-patch as a patch of its own, which its file is to have. `base`: what the file has now; from there
+  /// come the values of published parameters, which each sub-patch has for itself, and all that is not inside: tempo,
+  /// scenes, controls.
+  package func definition(inside container: String, base: Patch?, catalogue: KindCatalogue) -> Patch {
+    var result = Patch()
+    if let base {
+      (result.settings, result.scenes) = (base.settings, base.scenes)
+      (result.header, result.footer) = (base.header, base.footer)
+    }
+    let start = container.utf8.count + 1
+    let plain = { (name: String) in
+      NodePath.isInside(name, container) ? String(name.utf8.dropFirst(start))! : name
+    }
+    var ids: [NodeID: NodeID] = [:]
+    let own = published(by: container).map { published($0.node, $0.path) ?? ($0.node, $0.path) }
+    for node in allNodes(inside: container) {
+      let name = plain(node.name)
+      var alone = catalogue.alone(node, named: name, base: base?[named: name])
+      if let old = base?[named: name], old.kind == alone.kind {
+        for (_, path) in own where own.contains(where: { $0.node == node.name && $0.path == path }) {
+          alone.settings[path] = old.settings[path]
+        }
+      }
+      alone = alone.with(id: result.freshID())
+      ids[node.id] = alone.id
+      result.attach(alone, at: nil)
+    }
+    for id in ids.keys {
+      for ends in incoming[id] ?? [] {
+        guard let cable = cables[ends], let source = ids[ends.source.node], let destination = ids[id],
+          isWithin(ends, container, catalogue)
+        else { continue }
+        result.plug(
+          Cable(
+            Cable.Ends(
+              PortReference(source, ends.source.port), PortReference(destination, ends.destination.port)),
+            cable.settings, comments: cable.comments))
+      }
+    }
+    let publications = settings.publications.filter { NodePath.isInside($0.key, container) }
+    for name in result.settings.publications.keys where publications[container + "/" + name] == nil {
+      result.settings.set(.publish(name, nil))
+    }
+    for (name, target) in publications {
+      result.settings.publications[plain(name)] = target.renaming(plain)
+      result.settings.comments[.publish(plain(name))] = settings.comments[.publish(name)]
+    }
+    return result
+  }
+
+  /// True for a cable inside a sub-patch, at any depth.
+  package func isWithin(_ ends: Cable.Ends, _ container: String, _ catalogue: KindCatalogue) -> Bool {
+    guard let scope = scope(of: ends, catalogue: catalogue) else { return false }
+    return scope == container || NodePath.isInside(scope, container)
+  }
+
+  /// Sub-patches whose inside is in files, with these; an outer one comes before those inside it.
+  package func sharing(_ catalogue: KindCatalogue) -> [(node: Node, file: String)] {
+    let kinds = Set(catalogue.kinds.lazy.filter(\.isContainer).map(\.name))
+    guard nodes.contains(ofKind: kinds.contains) else { return [] }
+    return nodes.values.compactMap { node in
+      guard kinds.contains(node.kind), hasInside(node.name), let file = catalogue.definitionFile(of: node)
+      else {
+        return nil
+      }
+      return (node, file)
+    }
+    .sorted { $0.node.name.utf8.count < $1.node.name.utf8.count }
+  }
+
+  /// The values of published parameters that differ from those in a sub-patch's file.
+  package func ownValues(of node: Node, base: Patch, catalogue: KindCatalogue) -> [(
+    name: String, value: Value
+  )] {
+    published(by: node.name).compactMap { parameter in
+      let (name, path) = published(parameter.node, parameter.path) ?? (parameter.node, parameter.path)
+      guard let inner = self[named: name], NodePath.isInside(name, node.name) else { return nil }
+      let there = base[named: String(name.utf8.dropFirst(node.name.utf8.count + 1))!]
+      let kind = catalogue[inner.kind]
+      let standard = kind?[parameter: path.name]?.defaultValue(at: path)
+      guard let value = inner.settings[path] ?? standard,
+        let there, value != there.settings[path] ?? standard
+      else { return nil }
+      return (parameter.name, value)
+    }
+  }
+}

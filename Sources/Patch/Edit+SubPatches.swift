@@ -1,0 +1,371 @@
+// Edits of sub-patches as a whole, as edits of the nodes that they consist of.
+
+extension Edit {
+  /// The same edit with other names of nodes.
+  func renaming(_ name: (String) -> String) -> Edit {
+    func port(_ port: PortName) -> PortName {
+      port.program == nil ? PortName(name(port.node), port.port) : port
+    }
+    func cable(_ cable: CableName) -> CableName { CableName(port(cable.source), port(cable.destination)) }
+    func node(_ node: Node) -> Node {
+      var node = node.with(id: NodeID(raw: 0))
+      node.name = name(node.name)
+      return node
+    }
+    switch self {
+    case .add(let new, let before): return .add(node(new), before: before.map(name))
+    case .remove(let old, let bridge, let tail): return .remove(name(old), bridge: bridge, tail: tail)
+    case .replace(let old, let new): return .replace(name(old), with: node(new))
+    case .insert(let new, let into): return .insert(node(new), into: cable(into))
+    case .copy(let old, let new): return .copy(name(old), to: name(new))
+    case .rename(let old, let new): return .rename(name(old), to: name(new))
+    case .move(let old, let before): return .move(name(old), before: before.map(name))
+    case .connect(let ends, let settings): return .connect(cable(ends), settings)
+    case .disconnect(let ends): return .disconnect(cable(ends))
+    case .isolate(let old): return .isolate(name(old))
+    case .set(let old, let path, let value, let over): return .set(name(old), path, value, over: over)
+    case .setRange(let old, let range, let value, let over):
+      return .setRange(name(old), range, value, over: over)
+    case .matrix(let old, let change, let over): return .matrix(name(old), change, over: over)
+    case .comment(let subject, let comments):
+      switch subject {
+      case .node(let old): return .comment(.node(name(old)), comments)
+      case .cable(let ends): return .comment(.cable(cable(ends)), comments)
+      case .setting(let old, let path): return .comment(.setting(name(old), path), comments)
+      case .layout(let old): return .comment(.layout(name(old)), comments)
+      case .patchSetting(.publish(let old)): return .comment(.patchSetting(.publish(name(old))), comments)
+      default: return self
+      }
+    case .place(let old, let place): return .place(name(old), place)
+    case .setPatch(.publish(let old, let target)):
+      return .setPatch(.publish(name(old), target?.renaming(name)))
+    case .collapse(let nodes, let new): return .collapse(nodes.map(name), into: name(new))
+    case .expand(let old): return .expand(name(old))
+    case .all(let edits): return .all(edits.map { $0.renaming(name) })
+    case .setPatch, .scene, .recall, .morph, .fade: return self
+    }
+  }
+}
+
+extension Edit {
+  /// The names that it takes or gives up; empty: none. Two such edits cannot both be made.
+  var structure: [String] {
+    switch self {
+    case .add(let node, _), .insert(let node, _): ["add", node.name]
+    case .copy(_, let name): ["add", name]
+    case .remove(let name, _, _): ["remove", name]
+    case .rename(let name, let new): ["rename", name, new]
+    default: []
+    }
+  }
+
+  /// True when it adds a node inside a sub-patch.
+  fileprivate func adds(inside container: String) -> Bool {
+    if case .add(let node, _) = self { NodePath.isInside(node.name, container) } else { false }
+  }
+}
+
+extension Draft {
+  /// What an edit stands for.
+  struct Expansion {
+    /// The edits of the nodes that a sub-patch consists of; nil: it concerns none as a whole.
+    var whole: [Edit]?
+    /// The same edit in each of the other sub-patches that share the file of the one that it changes.
+    var peers: [Edit]
+    /// The edits of both.
+    var edits: [Edit]
+    /// They depend on files, which may be others tomorrow: history and journal have the edits themselves.
+    var isWritten: Bool
+  }
+
+  /// The edits that an edit stands for, where it concerns sub-patches; nil: none but itself. `others`: edits that are
+  /// performed with it.
+  func expansion(of edit: Edit, among others: [Edit]) throws(EditError) -> Expansion? {
+    let whole = try whole(edit, among: others)
+    let peers = mirrored(edit)
+    if whole == nil, peers.isEmpty { return nil }
+    var edits = whole ?? [edit]
+    for peer in peers { edits += whole == nil ? [peer] : try self.whole(peer, among: []) ?? [peer] }
+    var isWritten = false
+    if whole != nil {
+      switch edit {
+      case .add, .replace, .insert, .set: isWritten = true
+      default: break
+      }
+    }
+    return Expansion(whole: whole, peers: peers, edits: edits, isWritten: isWritten)
+  }
+
+  /// True when an edit may concern a sub-patch.
+  func mayConcernSubPatch(_ edit: Edit) -> Bool {
+    guard case .set(let name, _, _, _) = edit else { return true }
+    return name.utf8.contains(UInt8(ascii: "/")) || patch.hasInside(name)
+      || patch[named: name].map { catalogue[$0.kind]?.isContainer == true } ?? false
+  }
+
+  // MARK: Sub-patches as a whole
+
+  private func whole(_ edit: Edit, among others: [Edit]) throws(EditError) -> [Edit]? {
+    switch edit {
+    case .add(let node, let before):
+      if let container = NodePath.container(of: node.name), !acceptsUnknownKinds, node.id.raw == 0 {
+        let isThere = patch[named: container].map { catalogue[$0.kind]?.isContainer == true } ?? false
+        if !isThere { throw .noSubPatch(container) }
+      }
+      guard node.id.raw == 0, catalogue.definitionFile(of: node) != nil, !patch.hasInside(node.name),
+        !others.contains(where: { $0.adds(inside: node.name) })
+      else { return nil }
+      return try filling(node) { .add($0, before: before) }
+    case .remove(let name, let bridge, let tail):
+      guard let node = filled(name) else { return nil }
+      return (bridge ? bridges(over: node) : []) + emptying(name, tail: tail) + [.remove(name, bridge: false)]
+    case .rename(let name, let newName):
+      guard filled(name) != nil, name != newName else { return nil }
+      let new = { (old: String) in
+        NodePath.isInside(old, name) ? newName + old.dropFirst(name.count) : old == name ? newName : old
+      }
+      var edits = patch.allNodes(inside: name).map { Edit.rename($0.name, to: new($0.name)) }
+      edits.append(.rename(name, to: newName))
+      for (key, target) in publications(inside: name) {
+        edits.append(.setPatch(.publish(new(key), target.renaming(new))))
+        if let comments = patch.settings.comments[.publish(key)] {
+          edits.append(.comment(.patchSetting(.publish(new(key))), comments))
+        }
+        edits.append(.setPatch(.publish(key, nil)))
+      }
+      return edits
+    case .copy(let name, let newName):
+      guard filled(name) != nil else { return nil }
+      let new = { (old: String) in
+        NodePath.isInside(old, name) ? newName + old.dropFirst(name.count) : old == name ? newName : old
+      }
+      let nodes = patch.allNodes(inside: name)
+      var edits: [Edit] = [edit] + nodes.map { .copy($0.name, to: new($0.name)) }
+      for node in nodes {
+        for cable in patch.cables(into: node.id, catalogue: catalogue)
+        where patch.isWithin(cable.ends, name, catalogue) {
+          edits.append(Edit.connect(patch.name(of: cable.ends), cable.settings).renaming(new))
+        }
+      }
+      return edits
+        + publications(inside: name).map { .setPatch(.publish(new($0.key), $0.value.renaming(new))) }
+    case .isolate(let name):
+      guard filled(name) != nil else { return nil }
+      let cables = outerCables(of: name)
+      if cables.isEmpty { throw .noCables(name) }
+      return cables.map { .disconnect(patch.name(of: $0.ends)) }
+    case .replace(let name, let node):
+      let old = try patch.node(named: name)
+      guard filled(name) != nil || catalogue.definitionFile(of: node) != nil, node.id.raw == 0 else {
+        return nil
+      }
+      var new = node
+      new.name = name
+      return try exchanging(old) { (draft: Draft) throws(EditError) in
+        try draft.filling(new) { .replace(name, with: $0) }
+      }
+    case .set(let name, let path, let value, _):
+      guard let node = patch[named: name], let kind = catalogue[node.kind], kind.isContainer,
+        kind[parameter: path.name]?.fileType == .patch,
+        !others.contains(where: { $0.adds(inside: name) })
+      else { return nil }
+      var new = node.with(id: NodeID(raw: 0))
+      new.settings[path] = value
+      // Without a file, or with one that is still to be written, the sub-patch keeps its inside.
+      guard catalogue.definitionFile(of: new) != catalogue.definitionFile(of: node),
+        catalogue.definition(of: new) != nil || !patch.hasInside(name)
+      else { return nil }
+      return try exchanging(node) { (draft: Draft) throws(EditError) in
+        try draft.filling(new) { .set(name, path, $0.settings[path], over: nil) }
+      }
+    case .insert(let node, let cable):
+      guard catalogue[node.kind]?.isContainer == true else { return nil }
+      let old = try patch.existing(cable, catalogue: catalogue)
+      let name = patch.name(of: old.ends)
+      let next = patch.shortName(of: old.ends, catalogue: catalogue).destination.node
+      var steps: [Edit] = [.disconnect(name)]
+      steps += try filling(node) { .add($0, before: next) }
+      steps.append(.connect(CableName(name.source, PortName(node.name))))
+      steps.append(.connect(CableName(PortName(node.name), name.destination), old.settings))
+      return steps
+    default: return nil
+    }
+  }
+
+  /// A node with something inside; nil: it has nothing inside.
+  private func filled(_ name: String) -> Node? {
+    guard let node = patch[named: name], patch.isFilled(node, catalogue) else { return nil }
+    return node
+  }
+
+  private func publications(inside name: String) -> [(key: String, value: ControlTarget)] {
+    patch.settings.publications.filter { NodePath.isInside($0.key, name) }.sorted { $0.key < $1.key }
+  }
+
+  /// Cables between a sub-patch and what is outside.
+  private func outerCables(of name: String) -> [Cable] {
+    var seen: Set<Cable.Ends> = []
+    return patch.allNodes(inside: name).flatMap { node in
+      (patch.cables(into: node.id, catalogue: catalogue) + patch.cables(from: node.id, catalogue: catalogue))
+        .filter { !patch.isWithin($0.ends, name, catalogue) && seen.insert($0.ends).inserted }
+    }
+  }
+
+  /// The edits that remove all that is inside.
+  private func emptying(_ name: String, tail: Bool = false) -> [Edit] {
+    publications(inside: name).map { .setPatch(.publish($0.key, nil)) }
+      + patch.allNodes(inside: name).map { .remove($0.name, bridge: false, tail: tail) }
+  }
+
+  /// The edits that add a sub-patch with what its file has. `make`: the edit of the node itself.
+  private func filling(_ node: Node, _ make: (Node) -> Edit) throws(EditError) -> [Edit] {
+    guard let file = catalogue.definitionFile(of: node),
+      let definition = catalogue.definitions?.definition(of: file)
+    else { return [make(node)] }
+    switch definition {
+    case .missing: return [make(node)]
+    case .recursive(let path): throw .isInsideItself(path)
+    case .found(let inner):
+      // The file comes last: until then the inside is the sub-patch's own, and nothing that happens to it is meant for others.
+      var plain = node
+      let values = catalogue.published(of: node)
+      for path in values.keys { plain.settings[path] = nil }
+      let reference = plain.settings.first {
+        catalogue[node.kind]?[parameter: $0.key.name]?.fileType == .patch
+      }
+      if let reference { plain.settings[reference.key] = nil }
+      let first = make(plain)
+      let next: String?
+      if case .add(_, let before) = first {
+        next = before
+      } else {
+        next = patch[named: node.name].flatMap { patch.node(after: $0.id)?.name }
+      }
+      var edits = [first] + inner.enclosing(node.name, before: next, catalogue: catalogue)
+      for (path, value) in values.sorted(by: { $0.key < $1.key }) {
+        edits.append(.set(node.name, path, value, over: nil))
+      }
+      if let reference { edits.append(.set(node.name, reference.key, reference.value, over: nil)) }
+      return edits
+    }
+  }
+
+  /// The edits that change what a node is, one of both being a sub-patch, and lead its cables to ports of the same names, or
+  /// else to the first fitting ones.
+  private func exchanging(
+    _ node: Node, by change: (Draft) throws(EditError) -> [Edit]
+  ) throws(EditError) -> [Edit] {
+    let name = node.name
+    let isFilled = filled(name) != nil
+    let cables =
+      isFilled
+      ? outerCables(of: name)
+      : patch.cables(into: node.id, catalogue: catalogue) + patch.cables(from: node.id, catalogue: catalogue)
+    let names = cables.map { (patch.shortName(of: $0.ends, catalogue: catalogue), patch.name(of: $0.ends)) }
+    var scratch = self
+    scratch.acceptsUnknownKinds = true
+    var edits = names.map { Edit.disconnect($0.1) }
+    if isFilled {
+      if catalogue.definitionFile(of: node) != nil,
+        let file = catalogue[node.kind]?.parameters.first(where: { $0.fileType == .patch })
+      {
+        edits.append(.set(name, ParameterPath(file.name), nil, over: nil))
+      }
+      edits += emptying(name)
+    }
+    for edit in edits { try scratch.apply(edit) }
+    let changes = try change(scratch)
+    for edit in changes { try scratch.apply(edit) }
+    edits += changes
+    for (cable, (short, full)) in zip(cables, names) {
+      func end(_ short: PortName, _ full: PortName) -> [PortName] {
+        guard full.node == name || NodePath.isInside(full.node, name) else { return [full] }
+        let port =
+          short.node == name
+          ? short.port ?? (isFilled ? String(NodePath.last(of: full.node)) : full.port) : nil
+        return [PortName(name, port), PortName(name)]
+      }
+      let wanted = end(short.source, full.source).flatMap { source in
+        end(short.destination, full.destination).map { CableName(source, $0) }
+      }
+      for candidate in wanted {
+        guard let ends = try? scratch.patch.fitting(candidate, catalogue: catalogue),
+          scratch.patch.cables[ends] == nil
+        else { continue }
+        let edit = Edit.connect(scratch.patch.name(of: ends), cable.settings)
+        guard (try? scratch.apply(edit)) != nil else { continue }
+        edits.append(edit)
+        break
+      }
+    }
+    return edits
+  }
+
+  /// The cables that join the neighbours of a sub-patch that leaves, sound to sound and events to events.
+  private func bridges(over node: Node) -> [Edit] {
+    let cables = outerCables(of: node.name)
+    func isInner(_ id: NodeID) -> Bool { patch[id].map { NodePath.isInside($0.name, node.name) } ?? false }
+    let isPort = { (cable: Cable) in
+      patch[cable.ends.destination.node].flatMap { catalogue[$0.kind]?.inlet?.name }
+        == cable.ends.destination.port
+    }
+    let sources = cables.filter { !isInner($0.ends.source.node) && isPort($0) }
+    let destinations = cables.filter { !isInner($0.ends.destination.node) }
+    var edits: [Edit] = []
+    for source in sources {
+      for destination in destinations where carriesEvents(source.ends) == carriesEvents(destination.ends) {
+        let ends = Cable.Ends(source.ends.source, destination.ends.destination)
+        guard patch.cables[ends] == nil else { continue }
+        var settings = destination.settings
+        settings.gain = min(source.settings.gain + settings.gain, Connect.loudest)
+        settings.map = settings.map.after(source.settings.map)
+        edits.append(.connect(patch.name(of: ends), settings))
+      }
+    }
+    return edits
+  }
+
+  // MARK: Sub-patches that share a file
+
+  /// The same edit in each of the other sub-patches that share the file of the one it changes.
+  private func mirrored(_ edit: Edit) -> [Edit] {
+    guard let scope = scope(of: edit) else { return [] }
+    var own: [String] = []
+    if case .set(let name, let path, _, _) = edit { own = patch.publishers(of: name, path) }
+    for container in [scope] + NodePath.containers(of: scope) {
+      guard let node = patch[named: container], let file = catalogue.definitionFile(of: node) else {
+        continue
+      }
+      // A published value is each one's own.
+      if own.contains(container) { continue }
+      return patch.sharing(catalogue).filter { $0.file == file && $0.node.id != node.id }.map { peer in
+        edit.renaming { name in
+          NodePath.isInside(name, container) ? peer.node.name + name.dropFirst(container.count) : name
+        }
+      }
+    }
+    return []
+  }
+
+  /// The sub-patch that an edit changes; nil: the patch itself.
+  private func scope(of edit: Edit) -> String? {
+    func scope(_ cable: CableName) -> String? {
+      let ends =
+        (try? patch.existing(cable, catalogue: catalogue))?.ends
+        ?? (try? patch.fitting(cable, catalogue: catalogue))
+      return ends.flatMap { patch.scope(of: $0, catalogue: catalogue) }
+    }
+    switch edit {
+    case .add(let node, _): return NodePath.container(of: node.name)
+    case .insert(_, let cable), .connect(let cable, _), .disconnect(let cable): return scope(cable)
+    case .comment(.cable(let cable), _): return scope(cable)
+    case .remove(let name, _, _), .replace(let name, _), .copy(let name, _), .rename(let name, _),
+      .move(let name, _), .isolate(let name), .set(let name, _, _, _), .setRange(let name, _, _, _),
+      .matrix(let name, _, _), .comment(.node(let name), _), .comment(.setting(let name, _), _),
+      .comment(.layout(let name), _), .place(let name, _), .setPatch(.publish(let name, _)),
+      .comment(.patchSetting(.publish(let name)), _), .expand(let name), .collapse(_, let name):
+      return NodePath.container(of: name)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,195 @@
+// Sub-patches: a node of a kind that is a container, and nodes whose names are paths through it. `verb/tank` is inside
+// `verb`. All of them stand in the patch side by side, so that edits, history and sound know nothing special about
+// them; what belongs to a sub-patch as a whole follows from the names.
+
+/// Names of nodes as paths.
+package enum NodePath {
+  /// Most parts of a path.
+  package static let deepest = 8
+
+  /// Path of the sub-patch that a node is in; nil: it is in the patch itself.
+  package static func container(of name: String) -> String? {
+    guard name.utf8.contains(UInt8(ascii: "/")), let slash = name.lastIndex(of: "/") else { return nil }
+    return String(name[..<slash])
+  }
+
+  /// The name within its sub-patch.
+  package static func last(of name: String) -> Substring {
+    name.lastIndex(of: "/").map { name[name.index(after: $0)...] } ?? name[...]
+  }
+
+  /// True for what is inside a sub-patch, at any depth.
+  package static func isInside(_ name: String, _ container: String) -> Bool {
+    name.utf8.count > container.utf8.count && name.hasPrefix(container)
+      && name.utf8[name.utf8.index(name.startIndex, offsetBy: container.utf8.count)] == UInt8(ascii: "/")
+  }
+
+  /// The sub-patches on the way to a node, the innermost first.
+  package static func containers(of name: String) -> [String] {
+    var result: [String] = []
+    var rest = name
+    while let container = container(of: rest) {
+      result.append(container)
+      rest = container
+    }
+    return result
+  }
+}
+
+/// A port of a sub-patch: that of a node at its edge.
+package struct SubPatchPort {
+  /// Name of the port at the sub-patch, which is the node's.
+  package var name: String
+  package var isEvents: Bool
+  /// The port outside of the edge.
+  package var port: PortReference
+}
+
+/// A published parameter of a sub-patch.
+package struct PublishedParameter {
+  /// Name at the sub-patch.
+  package var name: String
+  /// The node that has it.
+  package var node: String
+  package var path: ParameterPath
+}
+
+extension KindDescription {
+  /// The input of a node of this kind that a cable from outside of its sub-patch leads to.
+  var inlet: PortDescription? {
+    if boundary?.side == .inlet { return inputs.first }
+    // A keyboard passes on what comes in, so it takes events for its sub-patch too.
+    return isKeyboard ? inputs.first : nil
+  }
+
+  /// The output that a cable leaves its sub-patch from.
+  var outlet: PortDescription? { boundary?.side == .outlet ? outputs.first : nil }
+}
+
+extension Patch {
+  /// True if there are nodes inside the sub-patch.
+  package func hasInside(_ path: String) -> Bool { inside[path] != nil }
+
+  /// Nodes directly inside a sub-patch, in file order.
+  package func nodes(inside path: String) -> [Node] {
+    let found = inside[path] ?? []
+    if found.count < 2 { return found.compactMap { nodes[$0] } }
+    // A search for each of them would look at the whole patch as often.
+    let wanted = Set(found)
+    return found.count > 8
+      ? nodes.values.filter { wanted.contains($0.id) }
+      : found.sorted { (nodes.index(forKey: $0) ?? 0) < (nodes.index(forKey: $1) ?? 0) }.compactMap {
+        nodes[$0]
+      }
+  }
+
+  /// All nodes inside a sub-patch, at any depth, in file order.
+  package func allNodes(inside path: String) -> [Node] {
+    var found: Set<NodeID> = []
+    func collect(_ path: String) {
+      for id in inside[path] ?? [] {
+        found.insert(id)
+        if let name = nodes[id]?.name { collect(name) }
+      }
+    }
+    collect(path)
+    return found.isEmpty ? [] : nodes.values.filter { found.contains($0.id) }
+  }
+
+  /// True for a sub-patch with nodes inside.
+  func isFilled(_ node: Node, _ catalogue: KindCatalogue) -> Bool {
+    hasInside(node.name) && catalogue[node.kind]?.isContainer == true
+  }
+
+  /// The inputs of a sub-patch.
+  package func inlets(of path: String, _ catalogue: KindCatalogue) -> [SubPatchPort] {
+    ports(of: path, catalogue, \.inlet)
+  }
+
+  /// The outputs of a sub-patch.
+  package func outlets(of path: String, _ catalogue: KindCatalogue) -> [SubPatchPort] {
+    ports(of: path, catalogue, \.outlet)
+  }
+
+  private func ports(
+    of path: String, _ catalogue: KindCatalogue, _ edge: (KindDescription) -> PortDescription?
+  ) -> [SubPatchPort] {
+    nodes(inside: path).compactMap { node in
+      guard let port = catalogue[node.kind].flatMap(edge) else { return nil }
+      return SubPatchPort(
+        name: String(NodePath.last(of: node.name)), isEvents: port.isEvents,
+        port: PortReference(node.id, port.name))
+    }
+  }
+
+  /// The parameters that a sub-patch publishes, by name.
+  package func published(by path: String) -> [PublishedParameter] {
+    settings.publications.compactMap { name, target in
+      guard NodePath.container(of: name) == path, case .setting(let node, let inner) = target else {
+        return nil
+      }
+      return PublishedParameter(name: String(NodePath.last(of: name)), node: node, path: inner)
+    }
+    .sorted { $0.name < $1.name }
+  }
+
+  /// The node and parameter that a setting of a sub-patch stands for; nil: it is no published one.
+  package func published(_ name: String, _ path: ParameterPath) -> (node: String, path: ParameterPath)? {
+    published(name, path, depth: NodePath.deepest)
+  }
+
+  /// `depth`: most steps, since two may publish each other.
+  private func published(
+    _ name: String, _ path: ParameterPath, depth: Int
+  ) -> (node: String, path: ParameterPath)? {
+    guard depth > 0, !settings.publications.isEmpty, path.indices.isEmpty,
+      case .setting(let node, let inner)? = settings.publications[name + "/" + path.name]
+    else { return nil }
+    // One sub-patch may publish what another one inside it publishes.
+    return published(node, inner, depth: depth - 1) ?? (node, inner)
+  }
+
+  /// Sub-patches that publish a setting of a node inside, the innermost first.
+  func publishers(of node: String, _ path: ParameterPath) -> [String] {
+    if settings.publications.isEmpty { return [] }
+    return NodePath.containers(of: node).filter { container in
+      published(by: container).contains {
+        let inner = published($0.node, $0.path) ?? ($0.node, $0.path)
+        return inner.node == node && inner.path == path
+      }
+    }
+  }
+
+  /// The sub-patch whose part a cable is; nil: the patch itself. A cable at an outlet's output is outside.
+  package func scope(of ends: Cable.Ends, catalogue: KindCatalogue) -> String? {
+    guard let name = nodes[ends.source.node]?.name, let container = NodePath.container(of: name) else {
+      return nil
+    }
+    let kind = nodes.kind(of: ends.source.node).flatMap { catalogue[$0] }
+    return kind?.outlet?.name == ends.source.port ? NodePath.container(of: container) : container
+  }
+
+  /// Throws for a cable that leads past the edge of a sub-patch.
+  package func checkScope(of ends: Cable.Ends, catalogue: KindCatalogue) throws(EditError) {
+    guard let source = nodes[ends.source.node]?.name, let destination = nodes[ends.destination.node]?.name,
+      source.utf8.contains(UInt8(ascii: "/")) || destination.utf8.contains(UInt8(ascii: "/"))
+    else { return }
+    let here = scope(of: ends, catalogue: catalogue)
+    let container = NodePath.container(of: destination)
+    let kind = nodes.kind(of: ends.destination.node).flatMap { catalogue[$0] }
+    if kind?.inlet?.name == ends.destination.port {
+      if container.map({ NodePath.container(of: $0) }) == here { return }
+      // A keyboard inside takes events from its own sub-patch too.
+      if kind?.boundary != nil, container != nil { throw crossing(ends, container ?? "") }
+    }
+    if container == here { return }
+    let isPublished = publishers(of: destination, ParameterPath(ends.destination.port)).contains {
+      NodePath.container(of: $0) == here
+    }
+    if !isPublished { throw crossing(ends, container ?? here ?? "") }
+  }
+
+  private func crossing(_ ends: Cable.Ends, _ path: String) -> EditError {
+    .crossesBoundary(name(of: ends), of: path)
+  }
+}

@@ -1,0 +1,221 @@
+import CVector
+import Patch
+import Realtime
+
+/// A steady pulse: ticks of the transport's notes at their exact frames, or of a rate of its own. Each tick is a gate that is
+/// open for a part of it; swing delays every second one.
+struct Beat: BitwiseCopyable {
+  /// Words of the parameter `note`, with their quarter notes; `free` goes by the rate.
+  static let notes = [
+    "free", "1/16", "1/1", "1/2", "1/4", "1/8", "1/32", "1/64", "2/1", "4/1", "1/2d", "1/4d", "1/8d", "1/16d",
+    "1/2t",
+    "1/4t", "1/8t", "1/16t", "1/32t",
+  ]
+
+  @inline(__always) @_noLocks private static func quarters(_ note: Float) -> Double {
+    switch Int(note) {
+    case 1: 0.25
+    case 2: 4
+    case 3: 2
+    case 4: 1
+    case 5: 0.5
+    case 6: 0.125
+    case 7: 0.0625
+    case 8: 8
+    case 9: 16
+    case 10: 3
+    case 11: 1.5
+    case 12: 0.75
+    case 13: 0.375
+    case 14: 4.0 / 3
+    case 15: 2.0 / 3
+    case 16: 1.0 / 3
+    case 17: 1.0 / 6
+    default: 1.0 / 12
+    }
+  }
+
+  /// Parameters of the kinds that have a beat.
+  static let note = ParameterDescription(
+    "note",
+    "Length of a tick in the transport's notes (d: dotted, t: triplet); free: by `rate`, whether the transport moves or not.",
+    form: .choice(notes), range: 0...Double(notes.count - 1), default: .text(notes[1]), smoothing: .kernel)
+  static let rate = ParameterDescription.frequency(
+    "rate", "Ticks a second, where `note` is free.", default: 4, range: 0...1000)
+  static let swing = ParameterDescription.number(
+    "swing", "Place of every second tick between its neighbours: 50 % is even, 66.7 % that of triplets.",
+    default: 50, range: 50...75, unit: .percent)
+  static let width = ParameterDescription.number(
+    "width", "Part of a tick for which its gate is open.", default: 50, range: 1...99, unit: .percent)
+
+  /// What a block has of it.
+  struct Pulse {
+    /// Frames in which the gate is open, and those in which ticks begin.
+    var open: UInt64 = 0
+    var ticks: UInt64 = 0
+    /// Frame in which the transport began or jumped.
+    var starts: UInt64 = 0
+    /// The transport stands.
+    var isStopped = false
+    /// Number of the first tick that begins in the block.
+    var first: Int64 = 0
+  }
+
+  private enum Phase: UInt8, BitwiseCopyable { case waiting, open, shut }
+
+  /// Choice of the parameter `note`.
+  var note: Float
+  private var phase = Phase.waiting
+  private var wasRolling = false
+  private var jumps: Int32 = 0
+  /// Note of the ticks that are counted.
+  private var counted: Float = -1
+  /// Number of the present tick, or of the one that is waited for: since the start, or since bar 1.
+  private var number: Int64 = 0
+  /// Free: parts of the tick that are done, of `Course.parts`. Else unused.
+  private var place = 0.0
+  /// Where the gate opens and shuts: in such parts, or in quarter notes.
+  private var opensAt = 0.0
+  private var shutsAt = 0.0
+
+  @_noLocks init(_ note: Float) { self.note = note }
+
+  /// Settings in a block. Without a swing it is even, and without a width a gate is open for half of a tick.
+  struct Settings {
+    var rate: ParameterStream
+    var swing: ParameterStream?
+    var width: ParameterStream?
+  }
+
+  /// Goes through a block. Audio thread.
+  @inline(__always) @_noLocks mutating func run(_ block: Block, _ settings: Settings) -> Pulse {
+    note < 0.5 ? runFree(block, settings) : runByTransport(block, settings)
+  }
+
+  /// Delay of a tick by the swing, in parts of a tick.
+  @inline(__always) @_noLocks private func delay(_ settings: Settings, _ frame: Int) -> Double {
+    guard number & 1 != 0, let swing = settings.swing else { return 0 }
+    return Double(limited(swing.value(0, at: frame), 50, 75)) * 0.02 - 1
+  }
+
+  @inline(__always) @_noLocks private func length(_ settings: Settings, _ frame: Int) -> Double {
+    guard let width = settings.width else { return 0.5 }
+    return Double(limited(width.value(0, at: frame), 1, 99)) * 0.01
+  }
+
+  @inline(never) @_noLocks private mutating func runFree(_ block: Block, _ settings: Settings) -> Pulse {
+    var pulse = Pulse()
+    if counted != 0 {
+      (counted, phase, number, place, opensAt) = (0, .waiting, 0, 0, 0)
+      pulse.starts = 1
+    }
+    wasRolling = false
+    let moving = settings.rate.frames(0)
+    var frame = 0
+    while frame < block.frames {
+      if place >= Course.parts {
+        place -= Course.parts
+        number &+= 1
+        phase = .waiting
+        opensAt = delay(settings, frame) * Course.parts
+      }
+      let rate = moving?[frame] ?? settings.rate.value(0)
+      let step = whole(rate > 0 ? Double(limited(rate / block.rate, 0, 0.5)) * Course.parts : 0)
+      if phase == .waiting, place >= opensAt {
+        phase = .open
+        if pulse.ticks == 0 { pulse.first = number }
+        pulse.ticks |= 1 &<< UInt64(truncatingIfNeeded: frame)
+        // Shut for a frame before the next tick, else that would be none.
+        shutsAt = opensAt + length(settings, frame) * (Course.parts - opensAt)
+        if shutsAt > Course.parts - step { shutsAt = Course.parts - step }
+      } else if phase == .open, place >= shutsAt {
+        phase = .shut
+      }
+      let goal = phase == .waiting ? opensAt : phase == .open ? shutsAt : Course.parts
+      var count = 1
+      if moving == nil {
+        count = block.frames &- frame
+        if step > 0 {
+          let left = Int(bounded((goal - place) / step, 0, 64))
+          let next = place + Double(left) * step < goal ? left &+ 1 : left
+          if next < count { count = next > 1 ? next : 1 }
+        }
+      }
+      if phase == .open { pulse.open |= Gates.span(frame, frame &+ count) }
+      place += Double(count) * step
+      frame &+= count
+    }
+    return pulse
+  }
+
+  /// Whole parts add up without an error.
+  @inline(__always) @_noLocks private func whole(_ parts: Double) -> Double {
+    parts + 6_755_399_441_055_744.0 - 6_755_399_441_055_744.0
+  }
+
+  @inline(__always) @_noLocks private func bounded(_ x: Double, _ low: Double, _ high: Double) -> Double {
+    x > low ? (x < high ? x : high) : low
+  }
+
+  @inline(never) @_noLocks private mutating func runByTransport(_ block: Block, _ settings: Settings) -> Pulse
+  {
+    var pulse = Pulse()
+    guard let transport = block.transport?.pointee, transport.isRolling else {
+      (wasRolling, phase) = (false, .shut)
+      pulse.isStopped = true
+      return pulse
+    }
+    let quarters = Self.quarters(note)
+    if !wasRolling || jumps != transport.jumps || counted != note {
+      if !wasRolling || jumps != transport.jumps { pulse.starts = 1 }
+      (wasRolling, jumps, counted) = (true, transport.jumps, note)
+      let place = transport.quarters(at: block.time) / quarters
+      number = Int64(Transport.floor(place))
+      if Double(number) < place - 1e-7 { number &+= 1 }
+      wait(quarters, settings, 0)
+    }
+    var frame = 0
+    while let next = due(transport, quarters, block, frame, pulse.ticks) {
+      if phase == .open {
+        pulse.open |= Gates.span(frame, next)
+        number &+= 1
+        wait(quarters, settings, next)
+      } else {
+        phase = .open
+        if pulse.ticks == 0 { pulse.first = number }
+        pulse.ticks |= 1 &<< UInt64(truncatingIfNeeded: next)
+        let share = 1 - (opensAt / quarters - Double(number))
+        shutsAt = opensAt + length(settings, next) * share * quarters
+      }
+      frame = next
+    }
+    if phase == .open { pulse.open |= Gates.span(frame, block.frames) }
+    return pulse
+  }
+
+  /// The frame in which the gate opens or shuts next; nil: not in this block.
+  @inline(__always) @_noLocks private func due(
+    _ transport: Transport, _ quarters: Double, _ block: Block, _ frame: Int, _ ticks: UInt64
+  ) -> Int? {
+    let now = block.time &+ Int64(frame)
+    guard var due = transport.frame(ofQuarters: phase == .open ? shutsAt : opensAt, from: now) else {
+      return nil
+    }
+    if phase == .open {
+      // Shut for a frame before the next tick, else that would be none; and open for one.
+      let next = transport.frame(ofQuarters: Double(number &+ 1) * quarters, from: now)
+      if let next, next &- 1 < due { due = next &- 1 }
+      let isNew = ticks &>> UInt64(truncatingIfNeeded: frame) & 1 != 0
+      if due <= now { due = isNew ? now &+ 1 : now }
+    }
+    let next = due &- block.time
+    return next < Int64(block.frames) ? Int(next) : nil
+  }
+
+  @inline(__always) @_noLocks private mutating func wait(
+    _ quarters: Double, _ settings: Settings, _ frame: Int
+  ) {
+    phase = .waiting
+    opensAt = (Double(number) + delay(settings, frame)) * quarters
+  }
+}

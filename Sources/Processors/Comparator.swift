@@ -1,0 +1,82 @@
+import CVector
+import Patch
+import Realtime
+
+/// A gate that is open while a signal is above a threshold.
+///
+/// The hysteresis is a latch of 64 frames at once: a frame above sets it, one below resets it, between them it stays, which is
+/// how a carry runs through an addition.
+public struct Comparator: Kernel {
+  public static let description = KindDescription(
+    name: "comparator", summary: "A gate that is open while a signal is above a threshold.",
+    category: .modulation, inputs: [PortDescription("in", .flexible)],
+    outputs: [PortDescription("out", .flexible, "1 while it is open, else 0.")],
+    parameters: [
+      .number(
+        "threshold", "It opens above it, and a cable here compares two signals.", default: 0,
+        range: -20_000...20_000, isPerChannel: true),
+      .number(
+        "hysteresis", "How far below the threshold the signal goes before it shuts.", default: 0,
+        range: 0...20_000, isPerChannel: true),
+    ], face: .level, amplification: .possible, cost: .init(10, perChannel: 20))
+
+  /// Positions in `description.parameters`.
+  public static var threshold: Int { @_noLocks get { 0 } }
+  public static var hysteresis: Int { @_noLocks get { 1 } }
+
+  private var isOpen: PerChannel<Bool>
+  /// Every gate is shut, and stays so without a signal.
+  private var isAsleep = true
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    PerChannel<Bool>.size(configuration.inputs[0])
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    isOpen = PerChannel(configuration.inputs[0], false, memory)
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    isOpen = isOpen.widened(widening, false, memory)
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let (input, output) = (block.inputs[0], block.outputs[0])
+    let (threshold, hysteresis) = (block.parameters[Self.threshold], block.parameters[Self.hysteresis])
+    let rows = Rows(block)
+    let count = output.count < input.count ? output.count : input.count
+    var (channel, any) = (0, UInt64(0))
+    while channel < count {
+      let from = input[channel]
+      var frame = 0
+      while frame < 64 {
+        // A parameter's rows have 64 frames as well.
+        let level = threshold.vector(channel, frame)
+        rows[0].store(level, frame)
+        rows[1].store(level - atLeast(0, hysteresis.vector(channel, frame)), frame)
+        frame &+= 16
+      }
+      let all = Gates.all(block.frames)
+      let above = sostenuto_greater_bits(from, rows[0]) & all
+      let stays = sostenuto_greater_bits(from, rows[1]) & all | above
+      let open = latch(above, stays, isOpen[channel].pointee) & all
+      isOpen[channel].pointee = Gates.last(open, block.frames)
+      Gates.write(open, output[channel])
+      any |= open
+      channel &+= 1
+    }
+    isAsleep = any == 0 && threshold.isSteady && hysteresis.isSteady
+    return any == 0 ? .silent : .sounding
+  }
+
+  /// Bits that `set` sets and `stays` lets stay.
+  @inline(__always) @_noLocks private func latch(_ set: UInt64, _ stays: UInt64, _ wasSet: Bool) -> UInt64 {
+    let (half, over) = set.addingReportingOverflow(stays)
+    let (sum, more) = half.addingReportingOverflow(wasSet ? 1 : 0)
+    // The carries into each bit are the states before it.
+    let carries = sum ^ set ^ stays
+    return carries &>> 1 | (over || more ? 1 &<< 63 : 0)
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool { isAsleep }
+}

@@ -1,0 +1,163 @@
+import Glibc
+import Patch
+import Realtime
+
+/// Tells the loudness of a sound by ITU-R BS.1770, and passes it.
+public struct Loudness: Kernel {
+  public static let description = KindDescription(
+    name: "loudness",
+    summary: "Tells the loudness of a sound by ITU-R BS.1770 (EBU R 128), and passes it as it is.",
+    category: .mixing, inputs: [PortDescription("in", .flexible)],
+    outputs: [PortDescription("out", .flexible)], face: .channels(), amplification: .never,
+    cost: .init(40, perChannel: 300),
+    readings: [
+      ReadingDescription("momentary", "Loudness of the last 400 ms, in LUFS.", unit: .decibels),
+      ReadingDescription("shortterm", "Loudness of the last 3 s, in LUFS.", unit: .decibels),
+    ])
+
+  /// Memory of the two filters of a channel.
+  struct Filters: BitwiseCopyable {
+    var shelf = SIMD2<Double>(0, 0)
+    var highPass = SIMD2<Double>(0, 0)
+
+    @_noLocks init() {}
+  }
+
+  /// Coefficients of the weighting: b0, b1, b2, a1, a2 of the shelf, a1 and a2 of the high-pass.
+  private var weighting: SIMD8<Double>
+  private var filters: PerChannel<Filters>
+  /// Powers of the last tenths of a second, and the place of the next one.
+  private var tenths = SIMD32<Float>(repeating: 0)
+  private var next = 0
+  private var sum = 0.0
+  private var left: Int
+  private var tenth: Int
+  private var isAsleep = true
+
+  /// Tenths of a second of the longer window.
+  private static var longest: Int { @_noLocks get { 30 } }
+
+  public static var worksInPlace: Bool { true }
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    PerChannel<Filters>.size(configuration.inputs[0])
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    filters = PerChannel(configuration.inputs[0], Filters(), memory)
+    weighting = Self.weighting(configuration.rate)
+    tenth = max(1, Int(configuration.rate / 10))
+    left = tenth
+  }
+
+  /// The filters of the recommendation, which has them at 48 kHz, as their analogue originals at any rate.
+  private static func weighting(_ rate: Double) -> SIMD8<Double> {
+    let k = tan(Double.pi * min(1681.974_450_955_533 / rate, 0.49))
+    let (q, high) = (0.707_175_236_955_419_6, pow(10, 3.999_843_853_973_347 / 20))
+    let middle = pow(high, 0.499_666_774_154_541_6)
+    let all = 1 + k / q + k * k
+    let low = tan(Double.pi * 38.135_470_876_024_44 / rate)
+    let lowQ = 0.500_327_037_323_877_3
+    let lowAll = 1 + low / lowQ + low * low
+    return SIMD8(
+      (high + middle * k / q + k * k) / all, 2 * (k * k - high) / all, (high - middle * k / q + k * k) / all,
+      2 * (k * k - 1) / all, (1 - k / q + k * k) / all, 2 * (low * low - 1) / lowAll,
+      (1 - low / lowQ + low * low) / lowAll, 0)
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    filters = filters.widened(widening, Filters(), memory)
+  }
+
+  public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
+    weighting = Self.weighting(new)
+    tenth = max(1, Int(new / 10))
+    left = tenth
+    sum = 0
+    for channel in 0..<filters.count { filters[channel].pointee = Filters() }
+  }
+
+  @inline(never) @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let input = block.inputs[0]
+    if isAsleep, input.isSilent { return .silent }
+    isAsleep = false
+    let powers = block.scratch.assumingMemoryBound(to: Double.self)
+    var frame = 0
+    while frame < block.frames {
+      powers[frame] = 0
+      frame &+= 1
+    }
+    var channel = 0
+    while channel < filters.count {
+      // Of six channels the fourth is for effects, and those around count more.
+      let isSurround = filters.count == 6
+      let weight: Double = isSurround ? (channel == 3 ? 0 : channel > 3 ? 1.41 : 1) : 1
+      if weight > 0 { add(input[channel], filters[channel], weight, powers, block.frames) }
+      channel &+= 1
+    }
+    frame = 0
+    while frame < block.frames {
+      sum += powers[frame]
+      frame &+= 1
+      left &-= 1
+      if left <= 0 { take() }
+    }
+    return passOn(block)
+  }
+
+  /// Adds the weighted power of a channel.
+  @inline(__always) @_noLocks private func add(
+    _ from: UnsafePointer<Float>, _ state: UnsafeMutablePointer<Filters>, _ weight: Double,
+    _ powers: UnsafeMutablePointer<Double>, _ frames: Int
+  ) {
+    let w = weighting
+    var (shelf, high) = (state.pointee.shelf, state.pointee.highPass)
+    var frame = 0
+    while frame < frames {
+      let x = Double(from[frame])
+      let y = w[0] * x + shelf[0]
+      shelf[0] = w[1] * x - w[3] * y + shelf[1]
+      shelf[1] = w[2] * x - w[4] * y
+      let z = y + high[0]
+      high[0] = -2 * y - w[5] * z + high[1]
+      high[1] = y - w[6] * z
+      powers[frame] += weight * z * z
+      frame &+= 1
+    }
+    // What is no number would stay for ever.
+    let isTame = shelf[0].magnitude < 1e18 && shelf[1].magnitude < 1e18 && high[0].magnitude < 1e18
+    (state.pointee.shelf, state.pointee.highPass) = isTame ? (shelf, high) : (SIMD2(0, 0), SIMD2(0, 0))
+  }
+
+  /// Begins the next tenth of a second.
+  @inline(never) @_noLocks private mutating func take() {
+    let power = sum / Double(tenth)
+    tenths[next] = power < 1e18 ? Float(power) : 0
+    next = next &+ 1 < Self.longest ? next &+ 1 : 0
+    (sum, left) = (0, tenth)
+  }
+
+  @_noLocks private func power(_ count: Int) -> Float {
+    var (sum, index) = (Float(0), 0)
+    while index < count {
+      let place = next &- 1 &- index
+      sum += tenths[place < 0 ? place &+ Self.longest : place]
+      index &+= 1
+    }
+    return sum / Float(count)
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool {
+    guard power(Self.longest) < 1e-10, sum < 1e-6 else { return false }
+    tenths = SIMD32(repeating: 0)
+    sum = 0
+    isAsleep = true
+    return true
+  }
+
+  /// In LUFS, -100 at least.
+  @_noLocks public func reading(_ position: Int) -> Float {
+    let power = power(position == 0 ? 4 : Self.longest)
+    return power > 1e-10 ? 3.010_3 * logarithm2(power) - 0.691 : -100
+  }
+}

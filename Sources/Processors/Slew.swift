@@ -1,0 +1,223 @@
+import CVector
+import Patch
+import Realtime
+
+/// Follows a signal no faster than at a set pace.
+public struct Slew: Kernel {
+  public static let description = KindDescription(
+    name: "slew", summary: "Follows a signal no faster than at a set pace: glides instead of steps.",
+    category: .modulation, inputs: [PortDescription("in", .flexible)],
+    outputs: [PortDescription("out", .flexible)],
+    parameters: [
+      .number("rise", "Time of the way up, as `shape` has it.", default: 0.1, range: 0...100, unit: .seconds),
+      .number("fall", "Time of the way down.", default: 0.1, range: 0...100, unit: .seconds),
+      .choice(
+        "shape",
+        "Linear: at an even pace, in these times for a way of 1. Exponential: fast at first, in these times for 63 % of any way.",
+        ["linear", "exponential"]),
+    ], face: .level, amplification: .never, cost: .init(40, perChannel: 30))
+
+  /// Positions in `description.parameters`.
+  public static var rise: Int { @_noLocks get { 0 } }
+  public static var fall: Int { @_noLocks get { 1 } }
+  public static var shape: Int { @_noLocks get { 2 } }
+
+  /// The values of both shapes.
+  private var linear: Dynamics
+  private var exponential: Dynamics
+  private var isAsleep = true
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    2 * Dynamics.bytes(configuration.inputs[0])
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    var arena = Arena(memory)
+    linear = Dynamics(configuration.inputs[0], isLinked: false, &arena)
+    exponential = Dynamics(configuration.inputs[0], isLinked: false, &arena)
+    linear.reset(to: 0)
+    exponential.reset(to: 0)
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    linear.widen(widening, rest: 0, memory: memory)
+    exponential.widen(widening, rest: 0, memory: memory + widening.bytes / 2)
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let input = block.inputs[0]
+    if isAsleep, input.isSilent { return .silent }
+    isAsleep = false
+    let (shape, room) = (block.crossfades[Self.shape], DynamicsRoom(block))
+    if shape.blend == nil {
+      // The other shape goes on from here, should it be chosen.
+      run(block, room, isLinear: shape.new == 0)
+      var channel = 0
+      while channel < linear.channels {
+        let value = (shape.new == 0 ? linear : exponential).level(channel).pointee
+        (shape.new == 0 ? exponential : linear).level(channel).pointee = value
+        channel &+= 1
+      }
+    } else {
+      blend(block, shape, room)
+    }
+    return .sounding
+  }
+
+  /// Both shapes, in the midst of a change.
+  @inline(never) @_noLocks private mutating func blend(
+    _ block: Block, _ shape: CrossfadeStream, _ room: DynamicsRoom
+  ) {
+    var group = 0
+    write(block, room, isLinear: true)
+    while group < linear.groups {
+      let count = take(block, group, room)
+      room.turn(count)
+      followLinear(group, room, block.frames)
+      room.turnBack()
+      give(block, group, count, room, shape, isLinear: true)
+      group &+= 1
+    }
+    group = 0
+    write(block, room, isLinear: false)
+    while group < linear.groups {
+      let count = take(block, group, room)
+      room.turn(count)
+      followExponential(group, room, block.frames)
+      room.turnBack()
+      give(block, group, count, room, shape, isLinear: false)
+      group &+= 1
+    }
+  }
+
+  @inline(__always) @_noLocks private mutating func run(
+    _ block: Block, _ room: DynamicsRoom, isLinear: Bool
+  ) {
+    write(block, room, isLinear: isLinear)
+    let frames = Int64(truncatingIfNeeded: block.frames)
+    if linear.channels == 1 {
+      _ = take(block, 0, room)
+      if isLinear {
+        linear.level(0).pointee = sostenuto_slew(
+          room.rows, linear.level(0).pointee, room.up, room.down, frames)
+      } else {
+        exponential.level(0).pointee = sostenuto_follow(
+          room.rows, exponential.level(0).pointee, room.up, room.down, frames)
+      }
+      return copy(block, 0, 1, room)
+    }
+    var group = 0
+    while group < linear.groups {
+      let count = take(block, group, room)
+      room.turn(count)
+      if isLinear {
+        followLinear(group, room, block.frames)
+      } else {
+        followExponential(group, room, block.frames)
+      }
+      room.turnBack()
+      copy(block, group, count, room)
+      group &+= 1
+    }
+  }
+
+  @inline(__always) @_noLocks private func followLinear(_ group: Int, _ room: DynamicsRoom, _ frames: Int) {
+    linear.levels[group] = sostenuto_slew_eight(
+      room.turned, linear.levels[group], room.up, room.down, Int64(truncatingIfNeeded: frames))
+  }
+
+  @inline(__always) @_noLocks private func followExponential(
+    _ group: Int, _ room: DynamicsRoom, _ frames: Int
+  ) {
+    exponential.levels[group] = sostenuto_follow_eight(
+      room.turned, exponential.levels[group], room.up, room.down, Int64(truncatingIfNeeded: frames))
+  }
+
+  /// Writes the ways of a frame, or their shares.
+  @inline(__always) @_noLocks private mutating func write(
+    _ block: Block, _ room: DynamicsRoom, isLinear: Bool
+  ) {
+    let (up, down) = (block.parameters[Self.rise], block.parameters[Self.fall])
+    guard isLinear else { return exponential.write(up, down, block, to: room) }
+    var frame = 0
+    while frame < block.frames {
+      // No time: as far as any signal goes.
+      let (rise, fall) = (up.vector(0, frame) * block.rate, down.vector(0, frame) * block.rate)
+      room.up.store(1 / atLeast(1e-30, rise), frame)
+      room.down.store(1 / atLeast(1e-30, fall), frame)
+      frame &+= 16
+    }
+  }
+
+  /// Brings the channels of a group into rows. Returns how many there are.
+  @inline(__always) @_noLocks private func take(_ block: Block, _ group: Int, _ room: DynamicsRoom) -> Int {
+    let (input, first) = (block.inputs[0], group &* 8)
+    let count = linear.channels &- first < 8 ? linear.channels &- first : 8
+    var channel = 0
+    while channel < count {
+      let (from, row) = (input[first &+ channel], room.row(channel))
+      let (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
+      row.store(limited(a, -1e9, 1e9), 0)
+      row.store(limited(b, -1e9, 1e9), 16)
+      row.store(limited(c, -1e9, 1e9), 32)
+      row.store(limited(d, -1e9, 1e9), 48)
+      channel &+= 1
+    }
+    return count
+  }
+
+  @inline(__always) @_noLocks private func copy(
+    _ block: Block, _ group: Int, _ count: Int, _ room: DynamicsRoom
+  ) {
+    var channel = 0
+    while channel < count {
+      let (row, to) = (room.row(channel), block.outputs[0][group &* 8 &+ channel])
+      let (a, b, c, d) = (row.vector(0), row.vector(16), row.vector(32), row.vector(48))
+      to.store(a + 0, 0)
+      to.store(b + 0, 16)
+      to.store(c + 0, 32)
+      to.store(d + 0, 48)
+      channel &+= 1
+    }
+  }
+
+  /// Adds the share of a shape, of which the linear one comes first.
+  @inline(__always) @_noLocks private func give(
+    _ block: Block, _ group: Int, _ count: Int, _ room: DynamicsRoom, _ shape: CrossfadeStream,
+    isLinear: Bool
+  ) {
+    let rises = (shape.new == 0) == isLinear
+    var channel = 0
+    while channel < count {
+      let (row, to) = (room.row(channel), block.outputs[0][group &* 8 &+ channel])
+      var frame = 0
+      while frame < block.frames {
+        let blend = shape.blend!.vector(frame)
+        let part = row.vector(frame) * (rises ? blend : 1 - blend)
+        to.store(isLinear ? part + 0 : to.vector(frame) + part, frame)
+        frame &+= 16
+      }
+      channel &+= 1
+    }
+  }
+
+  private var areZero: Bool {
+    @inline(__always) @_noLocks get {
+      var channel = 0
+      while channel < linear.channels {
+        guard isInaudible(linear.level(channel).pointee), isInaudible(exponential.level(channel).pointee)
+        else { return false }
+        channel &+= 1
+      }
+      return true
+    }
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool {
+    guard areZero else { return false }
+    linear.reset(to: 0)
+    exponential.reset(to: 0)
+    isAsleep = true
+    return true
+  }
+}

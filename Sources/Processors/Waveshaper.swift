@@ -1,0 +1,265 @@
+import CVector
+import Patch
+import Realtime
+
+/// Drives sound through a curve that is drawn as nine points.
+///
+/// Between the points the curve is straight, beyond them level. It runs at twice the rate, antialiased by antiderivatives of
+/// the second order, as the curves of a distortion with corners are (`Curve`): a line between two frames is averaged for each
+/// straight part of the curve, weighted by its rise. That is linear in the points, which may therefore move as sound does.
+/// Output is `latency` frames late, and so is the dry sound.
+public struct Waveshaper: Kernel {
+  public static let description = KindDescription(
+    name: "waveshaper", summary: "Drives sound through a curve that is drawn as nine points.",
+    category: .effect, inputs: [PortDescription("in", .flexible)],
+    outputs: [PortDescription("out", .flexible)],
+    parameters: [
+      .gain("drive", "How far into the curve.", default: 0, upTo: 60),
+      .percent("mix", "How much of it is shaped.", default: 100),
+    ]
+      + (1...points).map { point in
+        .number(
+          "y\(point)", "The curve's value at \(place(point)); the whole is moved so that silence is silent.",
+          default: -1 + Double(point - 1) / 4, range: -2...2)
+      }, cost: .init(60, perChannel: 900))
+
+  private static var points: Int { 9 }
+  private static func place(_ point: Int) -> Double { -1 + Double(point - 1) / 4 }
+
+  /// Positions in `description.parameters`.
+  public static var drive: Int { @_noLocks get { 0 } }
+  public static var mix: Int { @_noLocks get { 1 } }
+  /// That of the point `point`, from 1 to 9.
+  @_noLocks public static func y(_ point: Int) -> Int { 1 &+ point }
+
+  private var channels: Int
+  private var filter: HalfBand
+  private var rows: UnsafeMutableRawPointer
+  private var quiet = QuietCell()
+  private var quietCells = 0
+  private var isAsleep = true
+
+  private static var latency: Int { @_noLocks get { 32 } }
+  public static func latency(_ configuration: KernelConfiguration) -> Int { latency }
+
+  private struct Layout {
+    let filter: HalfBand
+    let rows: UnsafeMutableRawPointer
+
+    @_noLocks init(_ channels: Int, _ arena: inout Arena) {
+      filter = HalfBand(half: 16, &arena)
+      rows = arena.reserve(channels &* ShaperRow.size)
+    }
+  }
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    Arena.bytes { Layout(configuration.inputs[0], &$0) }
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    channels = configuration.inputs[0]
+    var arena = Arena(memory)
+    let layout = Layout(channels, &arena)
+    (filter, rows) = (layout.filter, layout.rows)
+    filter.design(beta: 8)
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let inputs = widening.inputs[0]
+    var arena = Arena(memory)
+    let wide = Layout(inputs, &arena)
+    wide.filter.copy(from: filter)
+    var channel = 0
+    while channel < inputs {
+      let from = Widening.source(of: channel, from: channels, to: inputs)
+      if from >= 0 {
+        copyMemory(wide.rows + channel &* ShaperRow.size, rows + from &* ShaperRow.size, ShaperRow.size)
+      }
+      channel &+= 1
+    }
+    (filter, rows, channels) = (wide.filter, wide.rows, inputs)
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool {
+    quietCells = quiet.isQuiet ? quietCells &+ 1 : 0
+    // By then every history holds silence.
+    guard quietCells > 3 else { return false }
+    setMemory(rows, 0, channels &* ShaperRow.size)
+    isAsleep = true
+    return true
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let input = block.inputs[0]
+    if input.isSilent && isAsleep { return .silent }
+    isAsleep = false
+    quiet.update(block, silent: input.isSilent)
+    let points = ShaperPoints(block)
+    let (drive, mix) = (block.parameters[Self.drive], block.parameters[Self.mix])
+    var channel = 0
+    while channel < channels {
+      var arena = Arena(rows + channel &* ShaperRow.size)
+      let row = ShaperRow(&arena)
+      var frame = 0
+      while frame < block.frames {
+        let x = input[channel].vector(frame)
+        row.input.store(limited(x * drive.vector(channel, frame), -1e6, 1e6), frame)
+        row.dry.store(x, frame)
+        frame &+= 16
+      }
+      filter.up(row.input, even: row.driven, block.frames)
+      row.shape(row.driven, filter.odd(row.input), points, block.frames)
+      filter.down(even: row.even, odd: row.odd, points.wet, block.frames)
+      let (dry, to) = (row.dry - Self.latency, block.outputs[0][channel])
+      frame = 0
+      while frame < block.frames {
+        let m = limited(mix.vector(channel, frame) * 0.01, 0, 1)
+        let wet = points.wet.vector(frame) + points.base.vector(frame)
+        to.store(dry.vector(frame) * (1 - m) + wet * m + 0, frame)
+        frame &+= 16
+      }
+      row.keep(block.frames)
+      channel &+= 1
+    }
+    return .sounding
+  }
+}
+
+/// Rises of the curve from point to point in each frame of a block, and its lower end.
+private struct ShaperPoints {
+  private let rises: UnsafeMutablePointer<Float>
+  /// Value at the lower end, less that of silence.
+  let base: UnsafeMutablePointer<Float>
+  /// Room for a channel's shaped sound.
+  let wet: UnsafeMutablePointer<Float>
+
+  @inline(__always) @_noLocks init(_ block: Block) {
+    var arena = Arena(block.scratch)
+    rises = arena.take(Float.self, 8 &* blockCapacity)
+    base = arena.take(Float.self, blockCapacity)
+    wet = arena.take(Float.self, blockCapacity)
+    let parameters = block.parameters
+    var frame = 0
+    while frame < block.frames {
+      var before = parameters[Waveshaper.y(1)].vector(0, frame)
+      base.store(before - parameters[Waveshaper.y(5)].vector(0, frame), frame)
+      var part = 0
+      while part < 8 {
+        let next = parameters[Waveshaper.y(2) &+ part].vector(0, frame)
+        rises.store(next - before, part &* blockCapacity &+ frame)
+        before = next
+        part &+= 1
+      }
+      frame &+= 16
+    }
+  }
+
+  @inline(__always) @_noLocks func rise(_ part: Int, _ frame: Int) -> Frames {
+    rises.vector(part &* blockCapacity &+ frame)
+  }
+}
+
+/// One channel's buffers, each with room for its history before the block.
+private struct ShaperRow {
+  let dry, input, driven, even, odd: UnsafeMutablePointer<Float>
+  /// Averages of lines that end at even frames, weighted for their start; of both lines at even frames; of those that end at
+  /// odd frames, weighted for their end.
+  let starts, evens, ends: UnsafeMutablePointer<Float>
+
+  @inline(__always) @_noLocks init(_ arena: inout Arena) {
+    dry = arena.take(Float.self, 64, after: 48)
+    input = arena.take(Float.self, 64, after: 48)
+    driven = arena.take(Float.self, 64)
+    even = arena.take(Float.self, 64, after: 32)
+    odd = arena.take(Float.self, 64, after: 16)
+    starts = arena.take(Float.self, 64, after: 16)
+    evens = arena.take(Float.self, 64, after: 16)
+    ends = arena.take(Float.self, 64, after: 16)
+  }
+
+  static var size: Int {
+    @_noLocks get {
+      var arena = Arena(measuring: ())
+      _ = ShaperRow(&arena)
+      return arena.bytes
+    }
+  }
+
+  @inline(__always) @_noLocks func keep(_ frames: Int) {
+    keepHistory(dry - 48, 48, frames)
+    keepHistory(input - 48, 48, frames)
+    keepHistory(even - 32, 32, frames)
+    keepHistory(odd - 16, 16, frames)
+    keepHistory(starts - 16, 16, frames)
+    keepHistory(evens - 16, 16, frames)
+    keepHistory(ends - 16, 16, frames)
+  }
+
+  /// Shapes the two phases at twice the rate, a frame late.
+  @inline(never) @_noLocks func shape(
+    _ x: UnsafeMutablePointer<Float>, _ odd: UnsafeMutablePointer<Float>, _ points: ShaperPoints,
+    _ frames: Int
+  ) {
+    var frame = 0
+    while frame < frames {
+      let (before, here, there) = (odd.vector(frame &- 1), x.vector(frame), odd.vector(frame))
+      let (first, second) = (Self.inverse(before, here), Self.inverse(here, there))
+      var start = Frames(repeating: 0)
+      var (middle, end) = (start, start)
+      var part = 0
+      var low: Float = -1
+      while part < 8 {
+        let rise = points.rise(part, frame)
+        let a = Self.place(before, low)
+        let b = Self.place(here, low)
+        let c = Self.place(there, low)
+        let toHere = Self.averages(a, b, first)
+        let onwards = Self.averages(b, c, second)
+        start = addProduct(start, toHere.start, rise)
+        middle = addProduct(middle, toHere.end + onwards.start, rise)
+        end = addProduct(end, onwards.end, rise)
+        low += 0.25
+        part &+= 1
+      }
+      starts.store(start, frame)
+      evens.store(middle, frame)
+      ends.store(end, frame)
+      frame &+= 16
+    }
+    frame = 0
+    while frame < frames {
+      // The droop of the averages is levelled by three taps, as a distortion's is.
+      let before = starts.vector(frame &- 1) + ends.vector(frame &- 2)
+      let evenOne = evens.vector(frame &- 1)
+      let oddOne = starts.vector(frame) + ends.vector(frame &- 1)
+      even.store(1.42 * evenOne - 0.21 * (before + oddOne), frame)
+      self.odd.store(1.42 * oddOne - 0.21 * (evenOne + evens.vector(frame)), frame)
+      frame &+= 16
+    }
+  }
+
+  /// Place in a straight part of the curve, which goes from 0 to 1, and the same held in it.
+  @inline(__always) @_noLocks private static func place(_ x: Frames, _ low: Float) -> (Frames, Frames) {
+    let u = (x - low) * 4
+    return (u, limited(u, 0, 1))
+  }
+
+  /// Inverse of a line's length in parts of the curve; 0 where it has (nearly) none.
+  @inline(__always) @_noLocks private static func inverse(_ a: Frames, _ b: Frames) -> Frames {
+    let length = (b - a) * 4
+    return sostenuto_where_above(length * length, 1e-12, 1 / length, Frames(repeating: 0))
+  }
+
+  /// Both averages of a line (`ClippedFrames.averages`): level, straight between two fractions of its length, level.
+  @inline(__always) @_noLocks private static func averages(
+    _ a: (Frames, Frames), _ b: (Frames, Frames), _ inverse: Frames
+  ) -> (start: Frames, end: Frames) {
+    let drop = a.1 - b.1
+    let half = 0.5 * b.1
+    let enters = limited((a.1 - a.0) * inverse, 0, 1)
+    let leaves = limited((b.1 - b.0) * inverse + 1, 0, 1)
+    let both = enters + leaves
+    let sixth = (both * both - enters * leaves) * (1 / 6)
+    return (half + drop * (0.5 * both - sixth), half + drop * sixth)
+  }
+}

@@ -1,0 +1,134 @@
+import Engine
+import Glibc
+import Patch
+import PatchLanguage
+import Synchronization
+
+/// The files of sub-patches, read once, as the patch in `file` has them inside. Any thread.
+package final class DefinitionLibrary: DefinitionSource {
+  /// What a file had when it was last read or written.
+  struct Entry: Sendable {
+    var bytes: [UInt8]
+    /// With the files that it names relative to its own folder.
+    var patch: Patch
+    /// The files on the way back to itself; nil: it does not have itself inside.
+    var circle: [String]?
+  }
+
+  /// What is known of files, by their places; all libraries of a session share it.
+  package final class Shelf: Sendable {
+    private let entries = Mutex<[String: Entry]>([:])
+
+    package init() {}
+
+    subscript(place: String) -> Entry? {
+      get { entries.withLock { $0[place] } }
+      set { entries.withLock { $0[place] = newValue } }
+    }
+  }
+
+  /// Path of the patch; empty: its paths are relative to the working folder.
+  private let file: String
+  private let kinds: KindCatalogue
+  private let shelf: Shelf
+  /// Places of the files that are being read, the outermost first.
+  private let way: [String]
+  /// A circle found on the way.
+  private let circle = Mutex<[String]?>(nil)
+  /// Patches with paths relative to the folder of `file`.
+  private let rebased = Mutex<[String: (bytes: [UInt8], patch: Patch)]>([:])
+
+  package convenience init(for file: String?, kinds: KindCatalogue, shelf: Shelf = Shelf()) {
+    self.init(for: file ?? "", kinds: kinds, shelf: shelf, way: file.map { [Self.place(of: $0)] } ?? [])
+  }
+
+  private init(for file: String, kinds: KindCatalogue, shelf: Shelf, way: [String]) {
+    self.file = file
+    self.kinds = kinds.with(definitions: nil)
+    self.shelf = shelf
+    self.way = way
+  }
+
+  /// The kinds with the files of sub-patches of a patch.
+  package static func catalogue(
+    for file: String?, kinds: KindCatalogue = KindRegistry.builtIn.catalogue
+  ) -> KindCatalogue {
+    kinds.with(definitions: DefinitionLibrary(for: file, kinds: kinds))
+  }
+
+  private static func place(of path: String) -> String {
+    FilePath.plain(PatchFile.absolute(PatchFile.resolved(path)))
+  }
+
+  /// The place of a file that the patch names.
+  func place(of written: String) -> String { Self.place(of: FilePath.resolved(written, from: file)) }
+
+  /// The kinds with the files of sub-patches in the file at this place.
+  func catalogue(at place: String) -> KindCatalogue {
+    kinds.with(definitions: DefinitionLibrary(for: place, kinds: kinds, shelf: shelf, way: way + [place]))
+  }
+
+  /// What the file at this place has; throws if it cannot be read.
+  func entry(at place: String) throws(FileError) -> Entry {
+    if let known = shelf[place] { return known }
+    let bytes = try PatchFile.read(place)
+    let inner = DefinitionLibrary(for: place, kinds: kinds, shelf: shelf, way: way + [place])
+    let patch = PatchReader.read(bytes: bytes, file: place, catalogue: kinds.with(definitions: inner)).patch
+    let entry = Entry(bytes: bytes, patch: patch, circle: inner.circle.withLock { $0 })
+    // Where the circle was entered decides what is found of it.
+    if entry.circle == nil { shelf[place] = entry }
+    return entry
+  }
+
+  /// A file was written.
+  func note(_ patch: Patch, bytes: [UInt8], at place: String) {
+    shelf[place] = Entry(bytes: bytes, patch: patch, circle: nil)
+  }
+
+  package var library: [LibrarySubPatch] {
+    let folder = FilePath.realFolder(of: file) ?? PatchFile.absolute(PatchFile.split(file).folder)
+    var seen: Set<String> = []
+    return [folder + "/library", Self.personalFolder].flatMap { library in
+      PatchFile.names(in: library).sorted().compactMap { name -> LibrarySubPatch? in
+        guard name.hasSuffix(".patch"), !name.hasPrefix("."), case let stem = String(name.dropLast(6)),
+          kinds[stem] == nil, NodeName.fault(in: stem) == nil, seen.insert(stem).inserted,
+          let entry = try? entry(at: Self.place(of: library + "/" + name))
+        else { return nil }
+        let path = FilePaths.relative(Self.place(of: library + "/" + name), to: folder)
+        return LibrarySubPatch(
+          name: stem, file: path, summary: entry.patch.header.first { !$0.isEmpty } ?? "")
+      }
+    }
+  }
+
+  /// The person's own sub-patches.
+  private static var personalFolder: String {
+    let environment = { (name: String) in getenv(name).map { String(cString: $0) } ?? "" }
+    let data = environment("XDG_DATA_HOME")
+    return (data.hasPrefix("/") ? data : environment("HOME") + "/.local/share") + "/sostenuto/library"
+  }
+
+  package func definition(of written: String) -> Definition {
+    let place = place(of: written)
+    if let start = way.firstIndex(of: place) {
+      let circle = (way[start...] + [place]).map { PatchFile.split($0).name }
+      self.circle.withLock { $0 = circle }
+      return .recursive(circle)
+    }
+    do throws(FileError) {
+      let entry = try entry(at: place)
+      if let circle = entry.circle {
+        self.circle.withLock { $0 = circle }
+        return .recursive(circle)
+      }
+      if let known = rebased.withLock({ $0[place] }), known.bytes == entry.bytes {
+        return .found(known.patch)
+      }
+      let patch = FilePaths(from: place, to: file, catalogue: kinds).rebased(entry.patch)
+      rebased.withLock { $0[place] = (entry.bytes, patch) }
+      return .found(patch)
+    } catch {
+      return .missing(error.description)
+    }
+  }
+}

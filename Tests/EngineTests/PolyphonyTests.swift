@@ -1,0 +1,143 @@
+import Foundation
+import Patch
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// Polyphonic patches: notes as channels through oscillators, envelopes and sums.
+@Suite struct PolyphonyTests {
+  private static func patch(_ polyphony: Int, attack: String = "5ms", voices: String = "") -> String {
+    """
+    node keys keyboard
+    node v voices polyphony=\(polyphony) \(voices)
+    node tone oscillator shape=sine level=-12dB
+    node env envelope attack=\(attack) decay=0ms sustain=100% release=50ms
+    node amp multiply
+    node down mixdown channels=1
+    node out output channels=1
+    connect keys -> v
+    connect v -> tone
+    connect v -> env
+    connect tone -> amp
+    connect env -> amp.with
+    connect amp -> down
+    connect down -> out
+    """
+  }
+
+  /// Frequency of a sine, in cycles a frame, from its first to its last rise through zero.
+  private static func frequency(_ sound: ArraySlice<Float>) -> Double {
+    let sound = Array(sound)
+    let rises = (1..<sound.count).filter { sound[$0 - 1] < 0 && sound[$0] >= 0 }.map {
+      Double($0) - Double(sound[$0]) / Double(sound[$0] - sound[$0 - 1])
+    }
+    return rises.count > 1 ? Double(rises.count - 1) / (rises.last! - rises.first!) : 0
+  }
+
+  /// A line without ports joins the pitch to the frequency, by an octave for an octave, and the gate to the gate. The
+  /// oscillator has a channel for each note.
+  @Test(arguments: [(1, 64), (5, 17), (16, 100)]) func notesAreInTuneToACent(polyphony: Int, period: Int)
+    throws
+  {
+    let bench = Bench(period: period, channels: 1)
+    try bench.begin(Self.patch(polyphony))
+    for key in stride(from: 36, through: 96, by: 7) {
+      bench.perform("note keys on \(key) 100")
+      bench.render(24_000)
+      let wanted = 440 * pow(2, Double(key - 69) / 12) / 48_000
+      let cents = 1200 * log2(Self.frequency(bench.heard[0].suffix(20_000)) / wanted)
+      #expect(abs(cents) < 0.1, "key \(key): \(cents) cents")
+      bench.perform("note keys off \(key)")
+      bench.render(4800)
+      #expect(bench.heard[0].suffix(64).allSatisfy { $0 == 0 })
+    }
+  }
+
+  /// Many more notes than channels: each takes the channel of another, and nothing jumps.
+  @Test(arguments: [1, 2, 5]) func aNoteThatTakesTheChannelOfAnotherIsNoStep(polyphony: Int) throws {
+    var random = SeededGenerator(seed: UInt64(polyphony))
+    let bench = Bench(channels: 1)
+    try bench.begin(Self.patch(polyphony))
+    for _ in 0..<40 {
+      bench.perform(
+        "note keys on \(Int.random(in: 48...72, using: &random)) \(Int.random(in: 1...127, using: &random))")
+      bench.render(Int.random(in: 300...3000, using: &random))
+    }
+    let sound = bench.heard[0]
+    // A sine of 523 Hz and the envelope's ways up.
+    let steepest = Float(polyphony) * 0.251 * (2 * .pi * 524 / 48_000 + 2.0 / 240)
+    let step = zip(sound, sound.dropFirst()).map { abs($0 - $1) }.max()!
+    #expect(step < steepest && sound.suffix(300).contains { abs($0) > 0.1 }, "\(step), not \(steepest)")
+  }
+
+  /// More channels while notes are held: they sound on as if nothing had happened, and new ones have room.
+  @Test(arguments: [(4, 9), (3, 16), (16, 64), (2, 5)]) func polyphonyGrowsUnderHeldNotes(from: Int, to: Int)
+    throws
+  {
+    func run(_ grows: Bool) throws -> Bench {
+      let bench = Bench(channels: 1)
+      try bench.begin(Self.patch(from))
+      for key in 0..<from {
+        bench.perform("note keys on \(60 + key) 100")
+        bench.render(500)
+      }
+      if grows { bench.perform("set v.polyphony \(to)") }
+      bench.render(4800)
+      return bench
+    }
+    let (still, grown) = (try run(false), try run(true))
+    let far = zip(still.heard[0], grown.heard[0]).map { abs($0 - $1) }.max()!
+    #expect(far < 1e-5, "\(far)")
+    for key in from..<to { grown.perform("note keys on \(60 + key) 100") }
+    grown.render(64)
+    #expect(grown.engine.report().nodes.first { $0.name == "v" }?.voices == to)
+    for key in 0..<to { grown.perform("note keys off \(60 + key)") }
+    grown.render(4800)
+    #expect(grown.heard[0].suffix(64).allSatisfy { $0 == 0 })
+    // Fewer again, and undone: the same counts as in a fresh load.
+    grown.perform("set v.polyphony 2")
+    grown.render(4800)
+    grown.perform("note keys on 69 100")
+    grown.render(24_000)
+    let cents = 1200 * log2(Self.frequency(grown.heard[0].suffix(20_000)) * 48_000 / 440)
+    #expect(abs(cents) < 0.1)
+  }
+
+  /// A pitch that stays costs the oscillator no more than a setting, and has the same bits however blocks are cut.
+  @Test func heldPitchesHaveTheSameBitsForEveryPeriod() throws {
+    func run(_ period: Int) throws -> [Float] {
+      let bench = Bench(period: period, channels: 1)
+      try bench.begin(
+        Self.patch(6, voices: "glide=30ms").replacing(
+          "channels=1\nnode out", with: "channels=1 spread=70%\nnode out"
+        )
+        .replacing("connect amp -> down\n", with: "")
+          + """
+
+          node soft filter freq=300Hz q=2
+          node lfo lfo rate=5Hz
+          connect amp -> soft
+          connect v -> soft by 0.5oct
+          connect env -> soft.freq by 3oct
+          connect v.velocity -> soft.q by 2
+          connect lfo -> tone.freq by 20cents
+          connect soft -> down
+          """)
+      for step in 0..<12 {
+        bench.perform("note keys on \(50 + step * 5 % 17) \(20 + step * 9)", at: Int64(step) * 1501)
+        if step > 2 {
+          bench.perform("note keys off \(50 + (step - 3) * 5 % 17)", at: Int64(step) * 1501 + 700)
+        }
+      }
+      bench.render(24_000)
+      return bench.heard[0]
+    }
+    let expected = try run(64)
+    #expect(expected.contains { abs($0) > 0.05 })
+    for period in [1, 17, 48, 100, 1024] {
+      let heard = try run(period)
+      #expect(firstDifference(expected, Array(heard.prefix(expected.count))) == nil, "period \(period)")
+    }
+  }
+}
