@@ -133,13 +133,14 @@ extension Draft {
       guard let expansion = try expansion(of: edit, among: others) else {
         let inverse = try perform(edit)
         try checkScopes(after: edit)
-        return (edit, inverse)
+        return (edit, connectWaiting(after: edit, inverse))
       }
       mirrored += expansion.peers
       let accepted = acceptsUnknownKinds
       if expansion.isWritten { acceptsUnknownKinds = true }
       defer { acceptsUnknownKinds = accepted }
-      let inverse = try perform(.joined(expansion.edits))
+      let whole = Edit.joined(expansion.edits)
+      let inverse = connectWaiting(after: whole, try perform(whole))
       try checkScopes(after: edit)
       return (expansion.isWritten ? .joined(expansion.whole ?? [edit]) : edit, inverse)
     }
@@ -148,7 +149,7 @@ extension Draft {
     // One after the other, since later edits may refer to results of earlier ones.
     for edit in edits {
       // Done with an earlier edit, in all sub-patches that share a file.
-      let structure = edit.structure
+      let structure = mirrored.isEmpty ? [] : patch.canonical(edit, catalogue: catalogue).structure
       if !structure.isEmpty, mirrored.contains(where: { $0.structure == structure }) { continue }
       let step = try performCanonically(edit, among: edits)
       forms.append(step.edit)
@@ -159,11 +160,35 @@ extension Draft {
 }
 
 extension Draft {
+  /// Leads cables that wait at sub-patches to ports that the edit has made; those that do not fit are removed. Returns the
+  /// inverse of both.
+  fileprivate mutating func connectWaiting(after edit: Edit, _ inverse: Edit) -> Edit {
+    // While the port is there, its name does not mean a cable that waits.
+    var (before, after): ([Edit], [Edit]) = ([], [])
+    for container in edit.filledContainers.sorted() {
+      guard let node = patch[named: container], patch.isFilled(node, catalogue) else { continue }
+      for ends in patch.cables(at: node.id) {
+        let name = patch.name(of: ends)
+        let there = try? patch.fitting(name, catalogue: catalogue)
+        guard let cable = patch.cables[ends], there != ends else { continue }
+        after += Connect.restoring(ends, in: patch)
+        patch.unplug(ends)
+        isSilent = false
+        guard let there, patch.cables[there] == nil else { continue }
+        let connect = Edit.connect(patch.name(of: there), cable.settings)
+        guard let disconnect = try? perform(connect) else { continue }
+        before.append(disconnect)
+      }
+    }
+    return before.isEmpty && after.isEmpty ? inverse : .joined(before + [inverse] + after)
+  }
+
   /// Throws for a cable past the edge of a sub-patch that the edit has made. A file may have such cables.
   fileprivate func checkScopes(after edit: Edit) throws(EditError) {
     switch edit {
     case .connect(let name, _):
       let ends = try patch.existing(name, catalogue: catalogue).ends
+      if !acceptsUnknownKinds { try patch.checkPorts(of: ends, catalogue: catalogue) }
       try patch.checkScope(of: ends, catalogue: catalogue)
     case .insert(let node, _): try checkScopes(at: node.name)
     case .rename(let old, let new) where NodePath.container(of: old) != NodePath.container(of: new):

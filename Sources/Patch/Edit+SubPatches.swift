@@ -48,9 +48,10 @@ extension Edit {
 }
 
 extension Edit {
-  /// The names that it takes or gives up; empty: none. Two such edits cannot both be made.
+  /// The names that it takes or gives up, or the cable that it unplugs; empty: none. Two such edits cannot both be made.
   var structure: [String] {
     switch self {
+    case .disconnect(let cable): ["disconnect", cable.description]
     case .add(let node, _), .insert(let node, _): ["add", node.name]
     case .copy(_, let name): ["add", name]
     case .remove(let name, _, _): ["remove", name]
@@ -59,9 +60,36 @@ extension Edit {
     }
   }
 
-  /// True when it adds a node inside a sub-patch.
-  fileprivate func adds(inside container: String) -> Bool {
-    if case .add(let node, _) = self { NodePath.isInside(node.name, container) } else { false }
+  /// True when it adds a node of this name.
+  fileprivate func adds(_ name: String) -> Bool {
+    if case .add(let node, _) = self { node.name == name } else { false }
+  }
+
+  /// True when it says which nodes and cables are inside a sub-patch.
+  fileprivate func builds(inside container: String) -> Bool {
+    switch self {
+    case .add(let node, _), .insert(let node, _): NodePath.isInside(node.name, container)
+    case .remove(let name, _, _), .rename(let name, _), .replace(let name, _), .copy(_, let name):
+      NodePath.isInside(name, container)
+    case .connect(let cable, _), .disconnect(let cable):
+      NodePath.isInside(cable.source.node, container) && NodePath.isInside(cable.destination.node, container)
+    default: false
+    }
+  }
+}
+
+extension Edit {
+  /// The sub-patches that may have more ports after it.
+  var filledContainers: Set<String> {
+    func containers(_ name: String) -> Set<String> { NodePath.container(of: name).map { [$0] } ?? [] }
+    switch self {
+    case .add(let node, _), .insert(let node, _): return containers(node.name)
+    case .copy(_, let name), .rename(_, let name), .replace(let name, _), .expand(let name),
+      .setPatch(.publish(let name, _)):
+      return containers(name)
+    case .all(let edits): return edits.reduce(into: []) { $0.formUnion($1.filledContainers) }
+    default: return []
+    }
   }
 }
 
@@ -82,16 +110,15 @@ extension Draft {
   /// performed with it.
   func expansion(of edit: Edit, among others: [Edit]) throws(EditError) -> Expansion? {
     let whole = try whole(edit, among: others)
-    let peers = mirrored(edit)
+    let peers = mirrored(edit, among: others)
     if whole == nil, peers.isEmpty { return nil }
     var edits = whole ?? [edit]
     for peer in peers { edits += whole == nil ? [peer] : try self.whole(peer, among: []) ?? [peer] }
-    var isWritten = false
-    if whole != nil {
-      switch edit {
-      case .add, .replace, .insert, .set: isWritten = true
-      default: break
-      }
+    let isWritten: Bool
+    switch edit {
+    case .add(let node, _), .replace(_, let node), .insert(let node, _): isWritten = fills(node)
+    case .set: isWritten = whole != nil
+    default: isWritten = false
     }
     return Expansion(whole: whole, peers: peers, edits: edits, isWritten: isWritten)
   }
@@ -112,8 +139,8 @@ extension Draft {
         let isThere = patch[named: container].map { catalogue[$0.kind]?.isContainer == true } ?? false
         if !isThere { throw .noSubPatch(container) }
       }
-      guard node.id.raw == 0, catalogue.definitionFile(of: node) != nil, !patch.hasInside(node.name),
-        !others.contains(where: { $0.adds(inside: node.name) })
+      guard node.id.raw == 0, fills(node), !patch.hasInside(node.name),
+        !others.contains(where: { $0.builds(inside: node.name) })
       else { return nil }
       return try filling(node) { .add($0, before: before) }
     case .remove(let name, let bridge, let tail):
@@ -156,9 +183,9 @@ extension Draft {
       return cables.map { .disconnect(patch.name(of: $0.ends)) }
     case .replace(let name, let node):
       let old = try patch.node(named: name)
-      guard filled(name) != nil || catalogue.definitionFile(of: node) != nil, node.id.raw == 0 else {
-        return nil
-      }
+      guard filled(name) != nil || fills(node), node.id.raw == 0,
+        !others.contains(where: { $0.builds(inside: name) })
+      else { return nil }
       var new = node
       new.name = name
       return try exchanging(old) { (draft: Draft) throws(EditError) in
@@ -167,14 +194,14 @@ extension Draft {
     case .set(let name, let path, let value, _):
       guard let node = patch[named: name], let kind = catalogue[node.kind], kind.isContainer,
         kind[parameter: path.name]?.fileType == .patch,
-        !others.contains(where: { $0.adds(inside: name) })
+        !others.contains(where: { $0.builds(inside: name) })
       else { return nil }
       var new = node.with(id: NodeID(raw: 0))
       new.settings[path] = value
       // Without a file, or with one that is still to be written, the sub-patch keeps its inside.
-      guard catalogue.definitionFile(of: new) != catalogue.definitionFile(of: node),
-        catalogue.definition(of: new) != nil || !patch.hasInside(name)
-      else { return nil }
+      guard catalogue.definitionFile(of: new) != catalogue.definitionFile(of: node), fills(new) else {
+        return nil
+      }
       return try exchanging(node) { (draft: Draft) throws(EditError) in
         try draft.filling(new) { .set(name, path, $0.settings[path], over: nil) }
       }
@@ -196,6 +223,15 @@ extension Draft {
   private func filled(_ name: String) -> Node? {
     guard let node = patch[named: name], patch.isFilled(node, catalogue) else { return nil }
     return node
+  }
+
+  /// True for a sub-patch whose inside is in a file.
+  private func fills(_ node: Node) -> Bool {
+    guard let file = catalogue.definitionFile(of: node) else { return false }
+    switch catalogue.definitions?.definition(of: file) {
+    case nil, .missing: return false
+    case .found, .recursive: return true
+    }
   }
 
   private func publications(inside name: String) -> [(key: String, value: ControlTarget)] {
@@ -328,7 +364,7 @@ extension Draft {
   // MARK: Sub-patches that share a file
 
   /// The same edit in each of the other sub-patches that share the file of the one it changes.
-  private func mirrored(_ edit: Edit) -> [Edit] {
+  private func mirrored(_ edit: Edit, among others: [Edit]) -> [Edit] {
     guard let scope = scope(of: edit) else { return [] }
     var own: [String] = []
     if case .set(let name, let path, _, _) = edit { own = patch.publishers(of: name, path) }
@@ -338,6 +374,8 @@ extension Draft {
       }
       // A published value is each one's own.
       if own.contains(container) { continue }
+      // One that is added with its inside, such as a copy, is like the others in the end.
+      if others.contains(where: { $0.adds(container) }) { continue }
       return patch.sharing(catalogue).filter { $0.file == file && $0.node.id != node.id }.map { peer in
         edit.renaming { name in
           NodePath.isInside(name, container) ? peer.node.name + name.dropFirst(container.count) : name

@@ -106,7 +106,8 @@ extension Change {
 }
 
 extension Patch {
-  /// The patch after `edit`; throws the reason if it is refused. The receiver does not change.
+  /// The patch after `edit`; throws the reason if it is refused. The receiver does not change. An edit of a sub-patch is
+  /// one of what is inside too, and of the sub-patches that share its file.
   public func applying(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) -> Change {
     try applying(edit, catalogue: catalogue, acceptsUnknownKinds: false)
   }
@@ -115,8 +116,12 @@ extension Patch {
   public func applying(
     _ edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool
   ) throws(EditError) -> Change {
+    try applyingCanonically(edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds).change
+  }
+
+  /// The patch after an edit that says all that happens, such as the inverse of another one.
+  public func applying(exactly edit: Edit, catalogue: KindCatalogue) throws(EditError) -> Change {
     var draft = Draft(patch: self, catalogue: catalogue)
-    draft.acceptsUnknownKinds = acceptsUnknownKinds
     draft.patch.touched = Touched(since: revision)
     let inverse = try draft.perform(edit)
     return Change(draft, inverse: inverse, since: revision)

@@ -66,7 +66,7 @@ public struct History: Sendable {
   /// The patch before the oldest undoable edit.
   public func origin(of patch: Patch, catalogue: KindCatalogue) throws(EditError) -> Patch {
     var patch = patch
-    for entry in undoable.reversed() { patch = try patch.applying(entry.edit, catalogue: catalogue).patch }
+    for entry in undoable.reversed() { patch = try patch.applying(exactly: entry.edit, catalogue: catalogue).patch }
     return patch
   }
 
@@ -78,7 +78,7 @@ public struct History: Sendable {
     at time: TimeOfDay? = nil
   ) throws(EditError) -> (change: Change, description: String)? {
     guard let entry = undoable.last else { return nil }
-    let back = try patch.applying(entry.edit, catalogue: catalogue)
+    let back = try patch.applying(exactly: entry.edit, catalogue: catalogue)
     let step = try back.patch.applyingCanonically(
       edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
     let change = step.change.following(back)
@@ -116,7 +116,7 @@ public struct History: Sendable {
     var here = patch
     for index in undoable.indices.reversed() {
       let entry = undoable[index]
-      guard let back = try? here.applying(entry.edit, catalogue: catalogue) else { break }
+      guard let back = try? here.applying(exactly: entry.edit, catalogue: catalogue) else { break }
       undoable[index].edit = edit(entry.edit, here)
       undoable[index].description = line(entry.description, back.patch)
       here = back.patch
@@ -124,7 +124,7 @@ public struct History: Sendable {
     here = patch
     for index in redoable.indices.reversed() {
       let entry = redoable[index]
-      guard let forth = try? here.applying(entry.edit, catalogue: catalogue) else { break }
+      guard let forth = try? here.applying(exactly: entry.edit, catalogue: catalogue) else { break }
       redoable[index].edit = edit(entry.edit, here)
       redoable[index].description = line(entry.description, here)
       here = forth.patch
@@ -135,7 +135,7 @@ public struct History: Sendable {
     from: inout [Entry], to: inout [Entry], _ patch: Patch, _ catalogue: KindCatalogue
   ) throws(EditError) -> (change: Change, description: String)? {
     guard var entry = from.last else { return nil }
-    let change = try patch.applying(entry.edit, catalogue: catalogue)
+    let change = try patch.applying(exactly: entry.edit, catalogue: catalogue)
     from.removeLast()
     entry.edit = change.inverse
     to.append(entry)

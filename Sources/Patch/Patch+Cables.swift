@@ -42,6 +42,8 @@ extension Patch {
     if let port = subPatchPort(of: ends.destination, isSource: false, ends, catalogue) {
       full.destination = port
     }
+    // A published value that is none of the node's kind any more does not lead to it.
+    if full != name(of: ends), (try? fitting(full, catalogue: catalogue)) != ends { full = name(of: ends) }
     for (hidesSource, hidesDestination) in [(true, true), (true, false), (false, true)] {
       var short = full
       if hidesSource { short.source.port = nil }

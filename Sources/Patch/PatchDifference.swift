@@ -76,13 +76,17 @@ struct Comparison {
 
   private mutating func compareNames() throws(EditError) {
     let matching = NodeMatching(from: draft.patch, to: target)
-    for node in draft.patch.nodes.values {
+    // The innermost first: an edit of a sub-patch is one of what is still inside.
+    let nodes = draft.patch.nodes.values.enumerated().sorted {
+      ($1.element.depth, $0.offset) < ($0.element.depth, $1.offset)
+    }.map(\.element)
+    for node in nodes {
       guard let name = matching.newer[node.id].flatMap({ target[$0]?.name }), name != node.name else {
         continue
       }
       try make(.rename(node.name, to: name))
     }
-    for node in draft.patch.nodes.values where target.id(named: node.name) == nil {
+    for node in nodes.compactMap({ draft.patch[$0.id] }) where target.id(named: node.name) == nil {
       try make(.remove(node.name, bridge: false))
     }
   }

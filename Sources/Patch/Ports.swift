@@ -133,14 +133,22 @@ extension Patch {
         parameters: side == .output ? [] : published(by: node.name).map(\.name))
     }
     if let named = known.first(where: { $0.name == port }) { return [Candidate(named)] }
-    if side == .input, let inner = published(node.name, ParameterPath(port)), let id = id(named: inner.node) {
-      if let kind = nodes.kind(of: id).flatMap({ catalogue[$0] }), kind.inputIsEvents(inner.path.name) == nil
-      {
-        throw .noPort(PortName(node.name, port), side, known: known.map(\.name))
-      }
+    if side == .input, let inner = published(node.name, ParameterPath(port)), let id = id(named: inner.node),
+      nodes.kind(of: id).flatMap({ catalogue[$0] }).map({ $0.inputIsEvents(inner.path.name) != nil }) ?? true
+    {
       return [Candidate(id, inner.path.name, isEvents: false)]
     }
-    throw .noPort(PortName(node.name, port), side, known: known.map(\.name))
+    // A cable waits for a port that is not there yet, or no more.
+    return [Candidate(node.id, port)]
+  }
+
+  /// Throws for a cable that waits for a port of a sub-patch that has others.
+  package func checkPorts(of ends: Cable.Ends, catalogue: KindCatalogue) throws(EditError) {
+    for (port, side) in [(ends.source, EditError.Side.output), (ends.destination, .input)] {
+      guard let node = nodes[port.node], isFilled(node, catalogue) else { continue }
+      let known = side == .output ? outlets(of: node.name, catalogue) : inlets(of: node.name, catalogue)
+      throw .noPort(PortName(node.name, port.port), side, known: known.map(\.name))
+    }
   }
 
   private func outputs(of node: End, named port: String?, _ catalogue: KindCatalogue) throws(EditError)

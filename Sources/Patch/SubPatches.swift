@@ -36,6 +36,11 @@ package enum NodePath {
   }
 }
 
+extension Node {
+  /// Number of sub-patches that it is in.
+  var depth: Int { name.utf8.lazy.filter { $0 == UInt8(ascii: "/") }.count }
+}
+
 /// A port of a sub-patch: that of a node at its edge.
 package struct SubPatchPort {
   /// Name of the port at the sub-patch, which is the node's.

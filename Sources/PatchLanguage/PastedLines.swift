@@ -128,9 +128,16 @@ public struct PastedLines {
       if case .edit(.add(let node, _)) = clause.statement { node.name } else { nil }
     }
     var taken = Set(patch.names).union(added)
-    for name in added where patch.id(named: name) != nil && names[name] == nil {
-      names[name] = NodeName.free(like: name) { taken.contains($0) }
-      taken.insert(names[name] ?? name)
+    // The outermost first: what is inside a sub-patch goes into the one that it becomes.
+    let byDepth = added.sorted { NodePath.containers(of: $0).count < NodePath.containers(of: $1).count }
+    for name in byDepth where names[name] == nil {
+      let container = NodePath.containers(of: name).first { names[$0] != nil }
+      guard container != nil || patch.id(named: name) != nil else { continue }
+      var new = name
+      if let container, let renamed = names[container] { new = renamed + name.dropFirst(container.count) }
+      if taken.contains(new) { new = NodeName.free(like: new) { taken.contains($0) } }
+      names[name] = new
+      taken.insert(new)
     }
     if names.isEmpty { return }
     for index in clauses.indices {

@@ -48,6 +48,8 @@ struct Reading {
   var broken: Set<String> = []
   /// Sub-patches of which lines of the text say what is inside.
   private var filled: Set<String> = []
+  /// There is something inside a sub-patch.
+  private var hasInside = false
 
   init(_ source: Source, catalogue: KindCatalogue) {
     self.source = source
@@ -62,18 +64,30 @@ struct Reading {
     for item in nodes {
       if case .add(let node, _) = item.edit, let container = NodePath.container(of: node.name) {
         filled.insert(container)
+        hasInside = true
       }
     }
     for item in nodes {
       addNode(item)
       fill(item)
     }
+    // Cables lead to what sub-patches publish. The innermost come first, as others publish them further.
+    let publications = patchSettings.enumerated().compactMap { index, item -> (depth: Int, index: Int)? in
+      guard case .setPatch(.publish(let name, _)) = item.edit else { return nil }
+      return (NodePath.containers(of: name).count, index)
+    }
+    for (_, index) in publications.sorted(by: { ($1.depth, $0.index) < ($0.depth, $1.index) }) {
+      set(patchSettings[index])
+    }
     for item in settings { apply(item) }
     for item in indexedSettings { apply(item) }
     for item in cables { connect(item) }
     for item in places { apply(item) }
     for item in scenes { apply(item) }
-    for item in patchSettings { set(item) }
+    for item in patchSettings {
+      if case .setPatch(.publish) = item.edit { continue }
+      set(item)
+    }
     for (subject, remark) in remarks {
       do throws(EditError) {
         try draft.apply(.comment(subject, remark.comments))
@@ -125,6 +139,7 @@ struct Reading {
     case .missing: return
     case .recursive(let path): return report(.isInsideItself(path), item)
     }
+    hasInside = true
     for edit in inner.enclosing(node.name, before: nil, catalogue: draft.catalogue) {
       do throws(EditError) { try draft.apply(edit) } catch { report(error, item) }
     }
@@ -196,11 +211,9 @@ struct Reading {
     guard case .connect(let name, _) = item.edit else { return }
     let count = draft.patch.cables.count
     guard apply(item) else { return }
-    if name.source.node.utf8.contains(UInt8(ascii: "/"))
-      || name.destination.node.utf8.contains(UInt8(ascii: "/")),
-      let cable = try? draft.patch.existing(name, catalogue: draft.catalogue)
-    {
+    if hasInside, let cable = try? draft.patch.existing(name, catalogue: draft.catalogue) {
       do throws(EditError) {
+        try draft.patch.checkPorts(of: cable.ends, catalogue: draft.catalogue)
         try draft.patch.checkScope(of: cable.ends, catalogue: draft.catalogue)
       } catch { report(error, item, .warning) }
     }

@@ -25,7 +25,7 @@ package struct FilePaths {
         let there = rebased(value, at: path.name, of: node.kind)
         guard there != value else { continue }
         let edit = Edit.set(node.name, path, there, over: nil)
-        if let change = try? patch.applying(edit, catalogue: catalogue) { patch = change.patch }
+        if let change = try? patch.applying(exactly: edit, catalogue: catalogue) { patch = change.patch }
       }
     }
     for (number, scene) in patch.scenes {
@@ -34,7 +34,7 @@ package struct FilePaths {
           let there = rebased(value, at: path.name, of: node.kind)
           guard there != value else { continue }
           let edit = Edit.scene(number, .edit(.set(node.name, path, there, over: nil)))
-          if let change = try? patch.applying(edit, catalogue: catalogue) { patch = change.patch }
+          if let change = try? patch.applying(exactly: edit, catalogue: catalogue) { patch = change.patch }
         }
       }
     }

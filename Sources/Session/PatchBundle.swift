@@ -49,7 +49,7 @@ package struct PatchBundle {
         if index == 0, target != reference.written {
           let edit = Edit.set(reference.node, reference.path, .text(target), over: nil)
           draft = try draft.applying(
-            reference.scene.map { .scene($0, .edit(edit)) } ?? edit, catalogue: catalogue
+            exactly: reference.scene.map { .scene($0, .edit(edit)) } ?? edit, catalogue: catalogue
           ).patch
         }
       }

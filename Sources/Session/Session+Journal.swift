@@ -55,7 +55,7 @@ extension Session {
   /// Records an undo of an edit from before the last save. The journal does not have that edit, so it gets
   /// the edit that the step makes (the inverse of its inverse).
   private func recordStep(_ change: Change) {
-    guard let back = try? change.patch.applying(change.inverse, catalogue: catalogue) else {
+    guard let back = try? change.patch.applying(exactly: change.inverse, catalogue: catalogue) else {
       journalFailed(.stepNotRecorded)
       return
     }

@@ -49,7 +49,7 @@ extension Session {
       return .redo
     }
     tape.depth = (depth.undo + 1, 0)
-    guard let back = try? change.patch.applying(change.inverse, catalogue: catalogue) else {
+    guard let back = try? change.patch.applying(exactly: change.inverse, catalogue: catalogue) else {
       tape.doubt("a step of the history")
       return .panic
     }

@@ -80,7 +80,7 @@ final class Bench {
 
   @discardableResult func undo() -> Bool {
     guard let inverse = history.popLast() else { return false }
-    guard let change = try? patch.applying(inverse, catalogue: engine.kinds.catalogue) else {
+    guard let change = try? patch.applying(exactly: inverse, catalogue: engine.kinds.catalogue) else {
       return false
     }
     patch = change.patch

@@ -124,7 +124,7 @@ import Testing
         Issue.record("\(line): \(error)")
         continue
       }
-      let back = try change.patch.applying(change.inverse, catalogue: catalogue).patch
+      let back = try change.patch.applying(exactly: change.inverse, catalogue: catalogue).patch
       #expect(back.withPlainIdentities == patch.withPlainIdentities, "\(line)")
       // Whatever cables are left can be read again.
       let text = PatchWriter.write(change.patch, catalogue: catalogue)
@@ -156,7 +156,7 @@ import Testing
         let (canonical, change) = try? patch.applyingCanonically(edit, catalogue: catalogue)
       else { continue }
       accepted += 1
-      let back = try change.patch.applying(change.inverse, catalogue: catalogue).patch
+      let back = try change.patch.applying(exactly: change.inverse, catalogue: catalogue).patch
       #expect(back.withPlainIdentities == patch.withPlainIdentities, "\(line)")
       guard
         case .edit(let again) = try StatementParser.parse(canonical.line, patch: patch, catalogue: catalogue)

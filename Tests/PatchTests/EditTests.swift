@@ -12,9 +12,9 @@ func edited(_ patch: Patch, _ line: String, sourceLocation: SourceLocation = #_s
     return patch
   }
   let change = try patch.applying(edit, catalogue: catalogue)
-  let back = try change.patch.applying(change.inverse, catalogue: catalogue)
+  let back = try change.patch.applying(exactly: change.inverse, catalogue: catalogue)
   #expect(back.patch == patch, sourceLocation: sourceLocation)
-  let again = try back.patch.applying(back.inverse, catalogue: catalogue)
+  let again = try back.patch.applying(exactly: back.inverse, catalogue: catalogue)
   #expect(again.patch == change.patch, sourceLocation: sourceLocation)
   return change.patch
 }
@@ -270,17 +270,17 @@ func cables(_ patch: Patch) -> [String] {
     let ringing = try patch.applying(edit, catalogue: catalogue)
     #expect(ringing.tails == [try #require(patch.id(named: "dist"))] && plain.tails.isEmpty)
     #expect(ringing.patch == plain.patch)
-    #expect(try ringing.patch.applying(ringing.inverse, catalogue: catalogue).patch == patch)
+    #expect(try ringing.patch.applying(exactly: ringing.inverse, catalogue: catalogue).patch == patch)
   }
 
   @Test func anIdentityThatWasUndoneIsNotGivenToAnotherNodeWhichWouldInheritItsSound() throws {
     let added = try patch.applying(.add(Node(name: "a", kind: "delay"), before: nil), catalogue: catalogue)
-    let undone = try added.patch.applying(added.inverse, catalogue: catalogue)
+    let undone = try added.patch.applying(exactly: added.inverse, catalogue: catalogue)
     #expect(undone.patch == patch)
     let other = try undone.patch.applying(
       .add(Node(name: "b", kind: "delay"), before: nil), catalogue: catalogue)
     #expect(other.patch[named: "b"]?.id != added.patch[named: "a"]?.id)
-    let redone = try undone.patch.applying(undone.inverse, catalogue: catalogue)
+    let redone = try undone.patch.applying(exactly: undone.inverse, catalogue: catalogue)
     #expect(redone.patch == added.patch)
   }
 

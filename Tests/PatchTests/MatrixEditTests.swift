@@ -21,7 +21,7 @@ import Testing
       return patch
     }
     let change = try patch.applying(edit, catalogue: catalogue)
-    let back = try change.patch.applying(change.inverse, catalogue: catalogue).patch
+    let back = try change.patch.applying(exactly: change.inverse, catalogue: catalogue).patch
     #expect(back == patch, "undoing `\(line)`")
     return change.patch
   }

@@ -38,14 +38,15 @@ import Testing
     }
     for first in kinds.kinds {
       let one = try patch.applying(.replace("n", with: Node(name: "n", kind: first.name)), catalogue: kinds)
-      #expect(try one.patch.applying(one.inverse, catalogue: kinds).patch == patch)
-      let hasAudioIn = first.inputs.contains { !$0.isEvents }
-      let hasAudioOut = first.outputs.contains { !$0.isEvents }
+      #expect(try one.patch.applying(exactly: one.inverse, catalogue: kinds).patch == patch)
+      // Cables wait for what a sub-patch will have inside.
+      let hasAudioIn = first.isContainer || first.inputs.contains { !$0.isEvents }
+      let hasAudioOut = first.isContainer || first.outputs.contains { !$0.isEvents }
       #expect(one.patch.cables.count == (hasAudioIn ? 1 : 0) + (hasAudioOut ? 1 : 0), "\(first.name)")
       for second in kinds.kinds {
         let two = try one.patch.applying(
           .replace("n", with: Node(name: "n", kind: second.name)), catalogue: kinds)
-        #expect(try two.patch.applying(two.inverse, catalogue: kinds).patch == one.patch)
+        #expect(try two.patch.applying(exactly: two.inverse, catalogue: kinds).patch == one.patch)
       }
     }
   }

@@ -21,7 +21,7 @@ import Testing
         refusals += 1
         continue
       }
-      let back = try change.patch.applying(change.inverse, catalogue: catalogue)
+      let back = try change.patch.applying(exactly: change.inverse, catalogue: catalogue)
       #expect(back.patch == patch, "undoing `\(edit)` by `\(change.inverse)`")
       expectConsistent(change.patch, after: edit)
       if change.isSilent { #expect(Self.sounding(change.patch) == Self.sounding(patch), "\(edit)") }
@@ -81,7 +81,7 @@ import Testing
       #expect(once.edit == patch.canonical(edit, catalogue: catalogue), "\(edit)")
       #expect(once.change.patch.withPlainIdentities == change.patch.withPlainIdentities, "\(edit)")
       #expect(
-        try once.change.patch.applying(once.change.inverse, catalogue: catalogue).patch == patch, "\(edit)")
+        try once.change.patch.applying(exactly: once.change.inverse, catalogue: catalogue).patch == patch, "\(edit)")
       #expect(other.patch.withPlainIdentities == change.patch.withPlainIdentities, "\(edit)")
       patch = change.patch
     }

@@ -32,6 +32,10 @@ struct RandomEdits {
     case 92: return .setPatch(patchSetting(name, patch))
     case 93: return chance(40) ? .recall(Int.random(in: 1...3, using: &random), over: nil) : ofScene(patch)
     case 94..<96: return .place(name, chance(30) ? nil : Place(column: pick([-1, 0, 3]), row: pick([0, 7])))
+    case 96:
+      if chance(60) { return .collapse([name, pick(names)], into: fresh()) }
+      return .expand(
+        patch.nodes.values.filter { $0.kind == "patch" }.randomElement(using: &random)?.name ?? name)
     default: return .all((0..<Int.random(in: 1...4, using: &random)).map { _ in next(for: patch) })
     }
   }
@@ -49,8 +53,13 @@ struct RandomEdits {
   }
 
   private mutating func patchSetting(_ name: String, _ patch: Patch) -> PatchSetting {
-    switch Int.random(in: 0..<8, using: &random) {
+    switch Int.random(in: 0..<9, using: &random) {
     case 6, 7: map(name, patch)
+    case 8:
+      .publish(
+        patch.settings.publications.keys.sorted().first.flatMap { chance(50) ? $0 : nil } ?? name + "/"
+          + fresh(),
+        chance(20) ? nil : .setting(name, ParameterPath("level")))
     case 0: .tempo(pick([120, 97.5, 4.9, 999]))
     case 1: .meter(Meter(beats: pick([3, 4, 7, 0]), unit: pick([4, 8, 5])))
     case 2: .transport(pick(TransportMode.allCases))
@@ -110,8 +119,7 @@ struct RandomEdits {
   }
 
   private mutating func node(named name: String) -> Node {
-    // Sub-patches have tests of their own (`SubPatchTests`).
-    let kind = pick(catalogue.kinds.filter { !$0.isContainer && $0.boundary == nil })
+    let kind = pick(catalogue.kinds)
     var node = Node(name: name, kind: kind.name)
     for _ in 0..<Int.random(in: 0...2, using: &random) where !kind.parameters.isEmpty {
       let parameter = pick(kind.parameters)

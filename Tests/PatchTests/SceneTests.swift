@@ -44,7 +44,7 @@ import Testing
         return patch
       }
       let change = try patch.applyingCanonically(edit, catalogue: catalogue).change
-      let back = try change.patch.applying(change.inverse, catalogue: catalogue).patch
+      let back = try change.patch.applying(exactly: change.inverse, catalogue: catalogue).patch
       #expect(back == patch, "undoing `\(line)` by `\(change.inverse)`")
       #expect(text(back) == text(patch), "undoing `\(line)` by `\(change.inverse)`")
       return change.patch
@@ -147,7 +147,7 @@ import Testing
       recalls += 1
       func recall(_ number: Int, _ patch: Patch) throws -> Patch {
         let change = try patch.applying(.recall(number, over: 0.5), catalogue: catalogue)
-        #expect(try change.patch.applying(change.inverse, catalogue: catalogue).patch == patch)
+        #expect(try change.patch.applying(exactly: change.inverse, catalogue: catalogue).patch == patch)
         #expect(change.patch.isAt(try change.patch.scene(number), catalogue: catalogue))
         #expect(change.patch.settings == patch.settings)
         // Nodes that both have stay the nodes that they are.

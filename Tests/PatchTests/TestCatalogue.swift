@@ -145,5 +145,7 @@ func isOfControl(_ diagnostic: Diagnostic, in text: String) -> Bool {
   return diagnostic.severity == .warning
     && (line.hasPrefix("control ") || line.hasPrefix("map ") || line.hasPrefix("publish ")
       // A rename may leave a cable past the edge of a sub-patch, where the prompt would refuse it.
-      || diagnostic.message.contains("past the edge"))
+      || diagnostic.message.contains("past the edge")
+      // A cable may wait for a port of a sub-patch.
+      || line.hasPrefix("connect ") && diagnostic.message.contains(" has no "))
 }

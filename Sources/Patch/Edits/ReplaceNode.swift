@@ -73,14 +73,17 @@ struct ReplaceNode: EditVerbs {
     var new: Cable.Ends?
   }
 
+  /// The kind that says which ports the node has; nil: cables wait at any port for a kind or an inside that is not there yet.
+  private static func fixedKind(of node: Node, in draft: Draft) -> KindDescription? {
+    draft.catalogue[node.kind].flatMap { $0.isContainer ? nil : $0 }
+  }
+
   /// The depth of a cable at the new node; nil: its kind has another unit at the port, or no parameter.
   private static func depth(of settings: CableSettings, _ ends: Cable.Ends, _ new: Node, in draft: Draft)
     -> Value?
   {
-    guard let depth = settings.depth, ends.destination.node == new.id, let kind = draft.catalogue[new.kind]
-    else {
-      return settings.depth
-    }
+    guard let depth = settings.depth, ends.destination.node == new.id, let kind = fixedKind(of: new, in: draft)
+    else { return settings.depth }
     return kind.modulated(at: ends.destination.port)?.depth(depth)?.value
   }
 
@@ -91,7 +94,7 @@ struct ReplaceNode: EditVerbs {
   /// New ends of each cable. Cables whose ports the new kind has come first.
   private static func moves(from old: Node, to new: Node, in draft: Draft) -> [Move] {
     let patch = draft.patch
-    let kind = draft.catalogue[new.kind]
+    let kind = fixedKind(of: new, in: draft)
     let outgoing = patch.cables(from: old.id, catalogue: draft.catalogue).filter {
       $0.ends.destination.node != old.id
     }
