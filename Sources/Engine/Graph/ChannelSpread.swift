@@ -19,11 +19,13 @@ struct ChannelSpread {
   /// Gains between widths, derived from a conversion between counts.
   ///
   /// `isMixed`: the source's extra channels hold state of their own, so they are mixed in. False for a kernel
-  /// without memory.
-  init(_ conversion: ChannelConversion, from: PortChannels, to: PortChannels, isMixed: Bool) {
+  /// without memory. `isFolded`: the destination adds its channels up, so that those beyond its count must be silent.
+  init(
+    _ conversion: ChannelConversion, from: PortChannels, to: PortChannels, isMixed: Bool, isFolded: Bool
+  ) {
     gains = conversion.gains
     if from.width == from.count, to.width == to.count { return }
-    if from == to, conversion.isStraight(channels: from.count) {
+    if from == to, !isFolded, conversion.isStraight(channels: from.count) {
       gains = Self.identity(from.width).gains
       return
     }
@@ -36,7 +38,7 @@ struct ChannelSpread {
         }
       }
     }
-    guard to.width > to.count else { return }
+    guard to.width > to.count, !isFolded else { return }
     gains = (0..<to.width).flatMap { channel in
       gains.filter { $0.destination == channel % to.count }.map {
         ChannelGain(source: $0.source, destination: channel, gain: $0.gain)

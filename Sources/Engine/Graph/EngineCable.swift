@@ -244,8 +244,13 @@ final class EngineCable {
     return ChannelConversion(from: ends.from.count, to: ends.to.count, map: key.map, mixing: key.mixing)
   }
 
+  /// Its destination adds the channels of its input up, each of which counts.
+  private var isFolded: Bool { !isModulation && destination.foldsInputs }
+
   private func spread(_ ends: Ends) -> ChannelSpread {
-    ChannelSpread(conversion(ends), from: ends.from, to: ends.to, isMixed: source.hasMemoryOfChannels)
+    ChannelSpread(
+      conversion(ends), from: ends.from, to: ends.to, isMixed: source.hasMemoryOfChannels,
+      isFolded: isFolded)
   }
 
   /// Name of its conversion to an input with this many channels; nil where channels pass straight through.
@@ -271,7 +276,9 @@ final class EngineCable {
 
   private func refreshSpread() {
     row.pointee.isForAll = fixed == nil && isForAll(ends)
-    row.pointee.isStraight = fixed == nil && key.map == nil && key.depth == nil && ends.from == ends.to
+    row.pointee.isStraight =
+      fixed == nil && key.map == nil && key.depth == nil && ends.from == ends.to
+      && (ends.to.width == ends.to.count || !isFolded)
     row.pointee.isSpread =
       fixed == nil && !isModulation && ends.from == .one && ends.to == PortChannels(count: 2, width: 2)
       && ChannelConversion.isForAll(from: 1, map: key.map, mixing: key.mixing)

@@ -28,6 +28,11 @@ extension EngineNode {
   /// does not ask.
   var countPosition: Int? { type?.followsCount == true ? values.count : nil }
 
+  /// Its outputs do not have the channels of its inputs, which it adds up.
+  var foldsInputs: Bool {
+    countPosition == nil && !outputs.isEmpty && !outputs.contains { $0.format == .flexible }
+  }
+
   /// Parameters, including the hidden one.
   var parameterCount: Int { values.count + (countPosition == nil ? 0 : 1) }
 
