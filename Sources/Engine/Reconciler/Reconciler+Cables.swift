@@ -171,7 +171,8 @@ extension Reconciler {
     if isFirst { return true }
     guard cable.settling == nil || isInaudible(cable) && !isWithinCell else { return false }
     // Its destination is back, and its fade has not begun yet.
-    if !cable.carriesEvents, cable.target != 0, !cable.destination.isLeaving { return false }
+    let fades = cable.carriesEvents ? cable.isClosing : cable.target == 0
+    if !fades, !cable.destination.isLeaving { return false }
     return !cable.destination.isLeaving || cable.destination.isRinging || cable.destination.isSink
       || cable.isClosing
   }
@@ -183,7 +184,10 @@ extension Reconciler {
   /// Evaluated for edits only, since an edit's time is part of the script. The time of a recompilation
   /// depends on the driver's period.
   func isInaudible(_ cable: EngineCable) -> Bool {
-    !request.isRecompiling && cable.isInaudible(at: time, isExact: isExact)
+    if cable.target == 0, inaudible.contains(ObjectIdentifier(cable)) { return true }
+    guard !request.isRecompiling, cable.isInaudible(at: time, isExact: isExact) else { return false }
+    inaudible.insert(ObjectIdentifier(cable))
+    return true
   }
 
   private func drop(_ cable: EngineCable) {

@@ -59,6 +59,9 @@ final class Reconciler {
   let time: Int64
   var isExact: Bool { request.time != nil }
   var work = Work()
+  /// Cables that were found inaudible. The audio thread goes on meanwhile, and one that did not count for the order must
+  /// not be in the plan.
+  var inaudible: Set<ObjectIdentifier> = []
   /// Cables whose gain starts to move.
   var moving: [EngineCable] = []
 

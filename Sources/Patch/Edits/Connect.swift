@@ -51,16 +51,15 @@ struct Connect: EditVerbs {
     }
   }
 
-  /// A port of an unknown kind may be a parameter of any unit.
+  /// A port of an unknown kind, or of a sub-patch, may be a parameter of any unit.
   private func check(_ depth: Value, _ ends: Cable.Ends, in draft: Draft) throws(EditError) {
     let port = draft.patch.name(of: ends).destination
     if let parameter = draft.patch.modulated(by: ends, catalogue: draft.catalogue) {
       guard parameter.depth(depth) == nil else { return }
       throw .noDepth(depth, of: port, parameter.depthUnits)
     }
-    guard draft.patch[ends.destination.node].flatMap({ draft.catalogue[$0.kind] }) == nil else {
-      throw .modulatesNothing(port)
-    }
+    let kind = draft.patch[ends.destination.node].flatMap { draft.catalogue[$0.kind] }
+    if kind?.isContainer == false { throw .modulatesNothing(port) }
   }
 
   func inverse(in draft: Draft) throws(EditError) -> Edit {
