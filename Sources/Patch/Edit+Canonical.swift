@@ -190,6 +190,7 @@ extension Draft {
       let ends = try patch.existing(name, catalogue: catalogue).ends
       if !acceptsUnknownKinds { try patch.checkPorts(of: ends, catalogue: catalogue) }
       try patch.checkScope(of: ends, catalogue: catalogue)
+      if !acceptsUnknownKinds { try checkLoop(of: ends) }
     case .insert(let node, _): try checkScopes(at: node.name)
     case .rename(let old, let new) where NodePath.container(of: old) != NodePath.container(of: new):
       try checkScopes(at: new)

@@ -74,6 +74,7 @@ extension EditError: CustomStringConvertible {
     case .notPublished(let name): "nothing is published as `\(name)`"
     case .crossesBoundary(let cable, let path):
       "`\(cable)` leads past the edge of `\(path)`"
+    case .closesLoop(let cable): "`\(cable)` would lead events round and round"
     case .notTogether(let a, let b): "`\(a)` and `\(b)` are not side by side"
     case .noSubPatch(let path): "`\(path)` is no sub-patch"
     case .isInsideItself(let path): "a sub-patch cannot have itself inside: \(path.joined(separator: " -> "))"
@@ -104,6 +105,7 @@ extension EditError: CustomStringConvertible {
     case .severalCables: "name their ports"
     case .crossesBoundary(_, let path):
       "a cable from outside leads to an inlet, an outlet or a published parameter of `\(path)`"
+    case .closesLoop: "disconnect another cable of the loop first"
     case .connectedAlready: "the last line counts"
     case .noPort(let port, let side, let known):
       Nearest.hint(for: port.port ?? "", among: known)

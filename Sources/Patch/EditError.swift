@@ -109,6 +109,8 @@ public enum EditError: Error, Hashable, Sendable {
   case notPublished(String)
   /// A cable between inside and outside of a sub-patch, past its inlets and outlets; the sub-patch's path.
   case crossesBoundary(CableName, of: String)
+  /// The cable would lead events back to where they come from.
+  case closesLoop(CableName)
   /// Two nodes that are not in the same sub-patch.
   case notTogether(String, String)
   /// No sub-patch has that path.
@@ -263,7 +265,7 @@ extension EditError {
     case .noKind(let kind, _), .placeholder(_, let kind, _), .cannotStand(let kind, _, _): .kind(kind)
     case .notPublished(let name): .value(name)
     case .isInsideItself: .word("node")
-    case .crossesBoundary(let name, _): .port(name.destination)
+    case .crossesBoundary(let name, _), .closesLoop(let name): .port(name.destination)
     case .noCable(let name): .port(name.destination)
     case .severalCables(let name, _): .port(name.source)
     case .noPort(let port, _, _): .port(port)

@@ -211,10 +211,16 @@ struct Reading {
     guard case .connect(let name, _) = item.edit else { return }
     let count = draft.patch.cables.count
     guard apply(item) else { return }
-    if hasInside, let cable = try? draft.patch.existing(name, catalogue: draft.catalogue) {
+    let sendsEvents =
+      draft.patch[named: name.source.node].flatMap { draft.catalogue[$0.kind] }?.outputs.contains(
+        where: \.isEvents) == true
+    if hasInside || sendsEvents, let cable = try? draft.patch.existing(name, catalogue: draft.catalogue) {
       do throws(EditError) {
-        try draft.patch.checkPorts(of: cable.ends, catalogue: draft.catalogue)
-        try draft.patch.checkScope(of: cable.ends, catalogue: draft.catalogue)
+        if hasInside {
+          try draft.patch.checkPorts(of: cable.ends, catalogue: draft.catalogue)
+          try draft.patch.checkScope(of: cable.ends, catalogue: draft.catalogue)
+        }
+        try draft.checkLoop(of: cable.ends)
       } catch { report(error, item, .warning) }
     }
     if draft.patch.cables.count == count,

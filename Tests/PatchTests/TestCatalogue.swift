@@ -147,5 +147,7 @@ func isOfControl(_ diagnostic: Diagnostic, in text: String) -> Bool {
       // A rename may leave a cable past the edge of a sub-patch, where the prompt would refuse it.
       || diagnostic.message.contains("past the edge")
       // A cable may wait for a port of a sub-patch.
-      || line.hasPrefix("connect ") && diagnostic.message.contains(" has no "))
+      || line.hasPrefix("connect ") && diagnostic.message.contains(" has no ")
+      // A replacement may close a loop of events, which the prompt refuses.
+      || diagnostic.message.contains("round and round"))
 }

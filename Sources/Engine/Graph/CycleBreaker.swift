@@ -15,8 +15,11 @@
 struct CycleBreaker {
   /// State of an edge.
   enum Standing: UInt8 {
-    /// Carries events, which are never delayed.
+    /// Carries events, and does not run yet. Events are never delayed: where nothing else opens a cycle, a cable of events is
+    /// left out.
     case events
+    /// Carries events now.
+    case playing
     /// Runs without delay now.
     case direct
     /// Runs through the delay now.
@@ -25,6 +28,8 @@ struct CycleBreaker {
     case new
     /// Runs without delay, fades out, and is no longer in the patch.
     case leaving
+
+    var isOfEvents: Bool { self == .events || self == .playing }
   }
 
   private let count: Int
@@ -68,7 +73,8 @@ struct CycleBreaker {
     isDelayed = choose(canonicalEdges, canonicalNodes, compensatesFeedback)
     // A cable that fades while its delayed successor fades in still orders the nodes.
     var isAbsent = isDelayed
-    for edge in isDelayed.indices where isDelayed[edge] && standings[edge] == .direct {
+    for edge in isDelayed.indices
+    where isDelayed[edge] && (standings[edge] == .direct || standings[edge] == .playing) {
       isAbsent[edge] = false
     }
     order = sorted(without: isAbsent)
@@ -155,15 +161,18 @@ struct CycleBreaker {
     // Preference for staying direct: events first, then forward edges, then back edges, and compensated ones
     // last.
     func rank(_ edge: Int) -> Int {
-      if standings[edge] == .events { return 0 }
-      return (isBackwards[edge] ? 2 : 1) + (compensatesFeedback(Int(sources[edge])) ? 2 : 0)
+      if standings[edge].isOfEvents { return isBackwards[edge] ? 1 : 0 }
+      return (isBackwards[edge] ? 3 : 2) + (compensatesFeedback(Int(sources[edge])) ? 2 : 0)
     }
     let ranks = candidates.map { (edge: $0, rank: rank($0)) }
     for edge in candidates { isDelayed[edge] = true }
-    // Without the back edges there is no cycle, so the first two ranks need no search.
-    for candidate in ranks where candidate.rank < 2 { isDelayed[candidate.edge] = false }
+    // Without the back edges there is no cycle, so forward edges need no search.
+    let isSimple = !ranks.contains { $0.rank == 1 }
+    for candidate in ranks where candidate.rank == 0 || isSimple && candidate.rank == 2 {
+      isDelayed[candidate.edge] = false
+    }
     var search = Search(count: count)
-    for rank in 2...4 {
+    for rank in isSimple ? 3...5 : 1...5 {
       for (edge, _) in ranks.lazy.filter({ $0.rank == rank }) {
         if !reaches(Int(destinations[edge]), Int(sources[edge]), isDelayed, &search) {
           isDelayed[edge] = false
@@ -175,19 +184,20 @@ struct CycleBreaker {
   }
 
   /// Delays further edges that would close a cycle with fading ones: as few new edges as possible, and edges
-  /// that are already delayed before new ones. `isAbsent`: edges that do not constrain the order.
+  /// that are already delayed before new ones; of events, new ones at last. `isAbsent`: edges that do not constrain the order.
   private func delayMore(
     _ isDelayed: inout [Bool], _ isAbsent: inout [Bool], among isOnCycle: [Bool],
     _ canonicalEdges: ([Int]) -> [Int]
   ) {
     let candidates = canonicalEdges(
       sources.indices.filter {
-        sources[$0] >= 0 && !isDelayed[$0] && (standings[$0] == .new || standings[$0] == .delayed)
+        sources[$0] >= 0 && !isDelayed[$0]
+          && (standings[$0] == .new || standings[$0] == .delayed || standings[$0] == .events)
           && isOnCycle[Int(sources[$0])] && isOnCycle[Int(destinations[$0])]
       })
     for edge in candidates { isAbsent[edge] = true }
     var search = Search(count: count)
-    for standing in [Standing.new, .delayed] {
+    for standing in [Standing.events, .new, .delayed] {
       for edge in candidates where standings[edge] == standing {
         if reaches(Int(destinations[edge]), Int(sources[edge]), isAbsent, &search) {
           isDelayed[edge] = true

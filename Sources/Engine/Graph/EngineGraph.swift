@@ -338,7 +338,14 @@ final class EngineGraph {
   /// Makes `cable` the one that realises the intent.
   func setCable(_ cable: EngineCable, of intent: CableIntent) {
     intent.cable = cable
-    if !cable.carriesEvents { intentStandings[Int(intent.index)] = cable.key.isFeedback ? .delayed : .direct }
+    intentStandings[Int(intent.index)] =
+      cable.carriesEvents ? .playing : cable.key.isFeedback ? .delayed : .direct
+  }
+
+  /// Leaves an intent of events without a cable.
+  func removeCable(of intent: CableIntent) {
+    intent.cable = nil
+    intentStandings[Int(intent.index)] = .events
   }
 
   /// Sets the latency compensation of an intent, in frames. Returns the intent if that is a change.

@@ -16,6 +16,12 @@ extension Reconciler {
   }
 
   private func realize(_ intent: CableIntent, _ arrangement: Arrangement?) -> EngineCable? {
+    // Events that would go round have no cable.
+    if intent.isFeedback, intent.route.output == nil {
+      if let cable = intent.cable { fadeOut(cable) }
+      graph.removeCable(of: intent)
+      return nil
+    }
     var key = intent.key
     if let cable = intent.cable, cable.key == key, !cable.isFixed {
       retarget(cable, intent.target)

@@ -69,7 +69,7 @@ extension Reconciler {
     var destinations = graph.intentDestinations
     // Before the first frame no cable has sounded, so that none has to stay as it is.
     var standings =
-      isFirst ? graph.intentStandings.map { $0 == .events ? .events : .new } : graph.intentStandings
+      isFirst ? graph.intentStandings.map { $0.isOfEvents ? .events : .new } : graph.intentStandings
     var fading: [EngineCable] = []
     for cable in graph.unsettled where (cable.isLeaving || cable.isTail) && !cable.key.isFeedback {
       if isOver(cable) { continue }

@@ -99,6 +99,19 @@ extension Draft {
     guard let node = patch[ends.destination.node], let kind = catalogue[node.kind] else { return false }
     return kind.inputIsEvents(ends.destination.port) ?? false
   }
+
+  /// Throws for a cable of events that is part of a loop of such cables.
+  package func checkLoop(of ends: Cable.Ends) throws(EditError) {
+    guard carriesEvents(ends) else { return }
+    var seen: Set<NodeID> = [ends.destination.node]
+    var next = [ends.destination.node]
+    while let id = next.popLast() {
+      if id == ends.source.node { throw .closesLoop(patch.name(of: ends)) }
+      for onward in patch.outgoing[id] ?? [] where carriesEvents(onward) {
+        if seen.insert(onward.destination.node).inserted { next.append(onward.destination.node) }
+      }
+    }
+  }
 }
 
 extension Patch {
