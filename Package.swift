@@ -39,7 +39,9 @@ let package = Package(
     .target(name: "Processors", dependencies: ["Patch", "Realtime", "CVector"]),
     // Voices on the audio thread, and the instruments that they play; then the readers that make these.
     .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CThread", "CVector"]),
-    .target(name: "Instruments", dependencies: ["Patch", "Realtime", "Sampler", "CSndfile", "CSamplerate"]),
+    .target(
+      name: "Instruments",
+      dependencies: ["Patch", "Processors", "Realtime", "Sampler", "CSndfile", "CSamplerate"]),
     // Sound into files, from the audio thread.
     .target(name: "Recording", dependencies: ["Realtime", "CSndfile"]),
     // What sound looks like: spectra, pitch, loudness.
@@ -97,7 +99,8 @@ let package = Package(
     .testTarget(
       name: "ProcessorsTests", dependencies: ["Processors", "Engine", "Patch", "Realtime", "TestSupport"]),
     .testTarget(
-      name: "SamplerTests", dependencies: ["Instruments", "Sampler", "Patch", "Realtime", "CSndfile"]),
+      name: "SamplerTests",
+      dependencies: ["Instruments", "Processors", "Sampler", "Patch", "Realtime", "CSndfile"]),
     // A kind in C, which tests add to a running engine.
     .target(name: "CForeign", dependencies: ["CKind"], path: "Tests/CForeign"),
     .testTarget(

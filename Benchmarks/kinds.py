@@ -65,6 +65,7 @@ KINDS = {
     "waveshaper": (*SHAPERS,),
     "expander": (*EXPANDERS,),
     "transient": (*TRANSIENTS,),
+    "convolution": (*CONVOLUTIONS,),
     "constant": (*CONSTANTS,),
     "lfo": (*LFOS,),
     "add": (*ADDS,),

@@ -821,6 +821,12 @@ EXPANDERS = (
 
 TRANSIENTS = (Work("still", "attack=6dB sustain=-3dB", forms=SIDE_BY_SIDE, total=256),)
 
+# Csound's convolution in parts of 1024 frames is as many late; ours is not.
+CONVOLUTIONS = (
+    Work("two seconds", lambda n, c: f"file=sample.wav length=3s channels={c}", forms=SIDE_BY_SIDE, widths=(1, 2), total=16,
+         csound=each(lambda g, x, m, i: g.a(f"ftconv {x}, gi1, 1024"))),
+)  # fmt: skip
+
 # --- Samples: the peers interpolate by four points.
 
 VOICES = 128

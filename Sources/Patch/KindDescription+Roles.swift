@@ -135,6 +135,8 @@ extension ParameterDescription {
     case instrument
     /// An audio file, converted to the engine's rate.
     case audio
+    /// An audio file that sound is convolved with, converted likewise.
+    case impulse
     /// A scale of the Scala archive.
     case scale
     /// A key map for a scale.

@@ -13,6 +13,17 @@ struct FileRequest: Hashable, Sendable {
     case instrument
     /// Converted to this sample rate, Hz.
     case audio(rate: Double)
+    /// To convolve with, likewise.
+    case impulse(rate: Double)
+
+    /// The same at another rate.
+    func converted(to rate: Double) -> Self {
+      switch self {
+      case .instrument: self
+      case .audio: .audio(rate: rate)
+      case .impulse: .impulse(rate: rate)
+      }
+    }
   }
 
   var path: String
@@ -182,6 +193,9 @@ struct LoadedFile: Sendable {
       case .audio(let rate):
         let (resource, report) = try AudioFileLoader.load(path: request.path, rate: rate, options: options)
         return LoadedFile(request: request, resource: resource, findings: report.findings.map(\.notice))
+      case .impulse(let rate):
+        let (resource, findings) = try ImpulseLoader.load(path: request.path, rate: rate, options: options)
+        return LoadedFile(request: request, resource: resource, findings: findings.map(\.notice))
       }
     } catch {
       return LoadedFile(request: request, resource: nil, findings: [.warning(error.description)])
@@ -199,6 +213,9 @@ extension Session {
 
   private func request(of node: Node) -> FileRequest? {
     if let path = path(of: .instrument, in: node) { return FileRequest(path: path, purpose: .instrument) }
+    if let path = path(of: .impulse, in: node) {
+      return FileRequest(path: path, purpose: .impulse(rate: engine.rate))
+    }
     return path(of: .audio, in: node).map { FileRequest(path: $0, purpose: .audio(rate: engine.rate)) }
   }
 
@@ -327,8 +344,9 @@ extension Session {
     }
     // The driver has another rate: files are converted again.
     for (node, request) in fileRequests {
-      if case .audio(let rate) = request.purpose, rate != engine.rate {
-        fileRequests[node] = FileRequest(path: request.path, purpose: .audio(rate: engine.rate))
+      let purpose = request.purpose.converted(to: engine.rate)
+      if purpose != request.purpose {
+        fileRequests[node] = FileRequest(path: request.path, purpose: purpose)
         fulfil(fileRequests[node]!, for: node)
         library.keep(Set(fileRequests.values))
       }

@@ -460,6 +460,7 @@ SOSTENUTO_VECTOR sostenuto_four sostenuto_turned(sostenuto_four pair, sostenuto_
   return products + __builtin_shufflevector(products, products, 2, 3, 0, 1);
 }
 
+#include "Convolve.h"
 #include "Courses.h"
 #include "Cycles.h"
 #include "Dynamics.h"

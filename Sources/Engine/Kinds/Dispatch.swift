@@ -66,6 +66,7 @@ struct KernelTag: Sendable, Equatable {
     case 65: verb(Waveshaper.self)
     case 66: verb(Expander.self)
     case 67: verb(Transient.self)
+    case 68: verb(Convolution.self)
     case 90: verb(Envelope.self)
     case 91: verb(Slew.self)
     case 92: verb(Samplehold.self)

@@ -1,0 +1,69 @@
+import CSndfile
+import Glibc
+import Testing
+
+@testable import Instruments
+@testable import Processors
+
+/// Impulses read from files.
+@Suite struct ImpulseFiles {
+  let folder = Folder()
+
+  private func write(_ name: String, _ channels: [[Float]], rate: Int) -> String {
+    var info = SF_INFO()
+    info.samplerate = Int32(rate)
+    info.channels = Int32(channels.count)
+    info.format = Int32(SF_FORMAT_WAV | SF_FORMAT_FLOAT)
+    let file = sf_open(folder.path + name, Int32(SFM_WRITE), &info)!
+    var samples = channels[0].indices.flatMap { frame in channels.map { $0[frame] } }
+    #expect(sf_writef_float(file, &samples, sf_count_t(channels[0].count)) == channels[0].count)
+    sf_close(file)
+    return folder.path + name
+  }
+
+  /// The response of an impulse's first 64 frames at a frequency.
+  private func response(_ taps: UnsafePointer<Float>, _ frequency: Double, _ rate: Double) -> Double {
+    var (re, im) = (0.0, 0.0)
+    for frame in 0..<64 {
+      let angle = 2 * Double.pi * frequency * Double(frame) / rate
+      re += Double(taps[frame]) * cos(angle)
+      im += Double(taps[frame]) * sin(angle)
+    }
+    return (re * re + im * im).squareRoot()
+  }
+
+  /// A short bell of each channel has the same level below the lower rate's half, whatever the rates.
+  @Test(arguments: [8000, 44_100, 48_000, 96_000, 192_000], [8000.0, 44_100, 48_000, 96_000])
+  func impulsesOfOtherRatesSoundAlike(of file: Int, at rate: Double) throws {
+    // A Gaussian two frames of the lower rate wide, which lies within the first 64 frames.
+    let low = min(Double(file), rate)
+    guard rate / low < 2.5 else { return }
+    let width = 4 / low
+    func bell(_ gain: Float) -> [Float] {
+      (0..<Int(16 * width * Double(file))).map { frame in
+        let t = (Double(frame) / Double(file) - 3 * width) / (0.5 * width)
+        return gain * Float(exp(-0.5 * t * t) / (0.5 * width * Double(file) * (2 * Double.pi).squareRoot()))
+      }
+    }
+    let path = write("bell.wav", [bell(0.5), bell(-0.25), bell(1)], rate: file)
+    let (resource, findings) = try ImpulseLoader.load(path: path, rate: rate)
+    #expect(findings == [] && resource.name == "bell.wav" && resource.bytes > 1000)
+    let image = UnsafeRawPointer(resource.header).assumingMemoryBound(to: Impulse.self)
+    #expect(image.pointee.channels == 3)
+    for (channel, gain) in [0.5, 0.25, 1].enumerated() {
+      for share in [0.001, 0.02, 0.06] {
+        let found = response(image.pointee.taps(channel), share * low, rate)
+        let expected = gain * exp(-0.5 * pow(2 * Double.pi * share * low * 0.5 * width, 2))
+        #expect(abs(20 * log10(found / expected)) < 0.1, "channel \(channel), \(share * low) Hz")
+      }
+    }
+  }
+
+  @Test func noSoundIsAnErrorAndALongFileIsCut() throws {
+    #expect(throws: LoadError.self) { try ImpulseLoader.load(path: folder.path + "none.wav", rate: 48_000) }
+    let long = write("long.wav", [[Float](repeating: 0.1, count: 8000 * 40)], rate: 8000)
+    let (resource, _) = try ImpulseLoader.load(path: long, rate: 8000)
+    let image = UnsafeRawPointer(resource.header).assumingMemoryBound(to: Impulse.self)
+    #expect(image.pointee.longParts == (8000 * Impulse.longest - 1) / 1024 - 1)
+  }
+}
