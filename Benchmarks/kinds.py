@@ -74,6 +74,7 @@ KINDS = {
     "envelope": (*ENVELOPES,),
     "voices": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=64),),
     "mixdown": (*MIXDOWNS,),
+    "wavetable": (*WAVETABLES,),
     "fm": (*FMS,),
     "string": (*STRINGS,),
     "supersaw": (*SUPERSAWS,),

@@ -204,6 +204,15 @@ ADDITIVES = (
            scsynth=each(lambda g, c, m, i: sum_of(g, [g.mul(g.unit("SinOsc", g.mul(m, n + 1), 0), QUIET / (n + 1)) for n in range(16)]))),
 )  # fmt: skip
 
+WAVETABLES = (
+    source("saw", "position=50%",
+           scsynth=each(lambda g, c, m, i: g.mul(g.unit("Saw", frequency(i, c)), QUIET)),
+           csound=each(lambda g, c, m, i: g.a(f"vco2 {QUIET}, {frequency(i, c):.3f}"))),
+    source("saw, freq moved", "position=50%", (["freq"], 440, 100),
+           scsynth=each(lambda g, c, m, i: g.mul(g.unit("Saw", m), QUIET)),
+           csound=each(lambda g, c, m, i: g.a(f"vco2 {QUIET}, {g.slow}"))),
+)  # fmt: skip
+
 DUSTS = (
     Work("impulses", lambda n, c: f"density=200Hz level={decibels(QUIET)} channels={c}", forms=SIDE_BY_SIDE, sources=0,
          scsynth=each(lambda g, c, m, i: g.mul(g.unit("Dust", 200), QUIET)),

@@ -137,6 +137,8 @@ extension ParameterDescription {
     case audio
     /// An audio file that sound is convolved with, converted likewise.
     case impulse
+    /// Waves one after the other in an audio file; the node's integer parameter `frames` has the length of one.
+    case wavetable
     /// A scale of the Scala archive.
     case scale
     /// A key map for a scale.

@@ -15,11 +15,13 @@ struct FileRequest: Hashable, Sendable {
     case audio(rate: Double)
     /// To convolve with, likewise.
     case impulse(rate: Double)
+    /// With as many frames in a wave.
+    case wavetable(frames: Int)
 
     /// The same at another rate.
     func converted(to rate: Double) -> Self {
       switch self {
-      case .instrument: self
+      case .instrument, .wavetable: self
       case .audio: .audio(rate: rate)
       case .impulse: .impulse(rate: rate)
       }
@@ -196,6 +198,10 @@ struct LoadedFile: Sendable {
       case .impulse(let rate):
         let (resource, findings) = try ImpulseLoader.load(path: request.path, rate: rate, options: options)
         return LoadedFile(request: request, resource: resource, findings: findings.map(\.notice))
+      case .wavetable(let frames):
+        let (resource, findings) = try WavetableLoader.load(
+          path: request.path, frames: frames, options: options)
+        return LoadedFile(request: request, resource: resource, findings: findings.map(\.notice))
       }
     } catch {
       return LoadedFile(request: request, resource: nil, findings: [.warning(error.description)])
@@ -215,6 +221,11 @@ extension Session {
     if let path = path(of: .instrument, in: node) { return FileRequest(path: path, purpose: .instrument) }
     if let path = path(of: .impulse, in: node) {
       return FileRequest(path: path, purpose: .impulse(rate: engine.rate))
+    }
+    if let path = path(of: .wavetable, in: node) {
+      let frames = node.settings[.init("frames")] ?? catalogue[node.kind]?[parameter: "frames"]?.defaultValue
+      guard case .number(let count, _)? = frames else { return nil }
+      return FileRequest(path: path, purpose: .wavetable(frames: Int(limited: count)))
     }
     return path(of: .audio, in: node).map { FileRequest(path: $0, purpose: .audio(rate: engine.rate)) }
   }

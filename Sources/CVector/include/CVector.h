@@ -470,3 +470,4 @@ SOSTENUTO_VECTOR sostenuto_four sostenuto_turned(sostenuto_four pair, sostenuto_
 #include "Stages.h"
 #include "Tank.h"
 #include "Turns.h"
+#include "Waves.h"

@@ -52,6 +52,7 @@ struct KernelTag: Sendable, Equatable {
     case 31: verb(Add.self)
     case 32: verb(Multiply.self)
     case 33: verb(Fader.self)
+    case 40: verb(Wavetable.self)
     case 41: verb(Fm.self)
     case 42: verb(PluckedString.self)
     case 43: verb(Supersaw.self)
