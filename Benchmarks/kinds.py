@@ -80,6 +80,7 @@ KINDS = {
     "supersaw": (*SUPERSAWS,),
     "additive": (*ADDITIVES,),
     "modal": (*MODALS,),
+    "drum": (*DRUMS,),
     "dust": (*DUSTS,),
     "slew": (*SLEWS,),
     "samplehold": (*HOLDS,),

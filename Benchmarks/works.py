@@ -213,6 +213,11 @@ WAVETABLES = (
            csound=each(lambda g, c, m, i: g.a(f"vco2 {QUIET}, {g.slow}"))),
 )  # fmt: skip
 
+# A tone opens the gate hundreds of times a second, so that strokes overlap.
+DRUMS = tuple(
+    Work(f"{sound}, struck by a tone", f"sound={sound}", forms=SIDE_BY_SIDE, total=64) for sound in ("bass", "snare", "hat", "clap")
+)
+
 DUSTS = (
     Work("impulses", lambda n, c: f"density=200Hz level={decibels(QUIET)} channels={c}", forms=SIDE_BY_SIDE, sources=0,
          scsynth=each(lambda g, c, m, i: g.mul(g.unit("Dust", 200), QUIET)),

@@ -58,6 +58,7 @@ struct KernelTag: Sendable, Equatable {
     case 43: verb(Supersaw.self)
     case 44: verb(Additive.self)
     case 45: verb(Modal.self)
+    case 46: verb(Drum.self)
     case 48: verb(Dust.self)
     case 60: verb(Ladder.self)
     case 61: verb(Svf.self)
