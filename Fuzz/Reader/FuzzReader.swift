@@ -26,7 +26,9 @@ private func perform(_ line: String, on patch: Patch) {
     case .edit(let edit) = statement,
     let change = try? patch.applying(edit, catalogue: KindRegistry.builtIn.catalogue)
   else { return }
-  guard let undone = try? change.patch.applying(exactly: change.inverse, catalogue: KindRegistry.builtIn.catalogue)
+  guard
+    let undone = try? change.patch.applying(
+      exactly: change.inverse, catalogue: KindRegistry.builtIn.catalogue)
   else {
     preconditionFailure("cannot be undone: \(line)")
   }

@@ -66,7 +66,9 @@ public struct History: Sendable {
   /// The patch before the oldest undoable edit.
   public func origin(of patch: Patch, catalogue: KindCatalogue) throws(EditError) -> Patch {
     var patch = patch
-    for entry in undoable.reversed() { patch = try patch.applying(exactly: entry.edit, catalogue: catalogue).patch }
+    for entry in undoable.reversed() {
+      patch = try patch.applying(exactly: entry.edit, catalogue: catalogue).patch
+    }
     return patch
   }
 

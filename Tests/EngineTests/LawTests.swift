@@ -143,7 +143,8 @@ import TestSupport
       """
     print("seed \(seed)")
     let lines = RandomLines(
-      seed: seed, of: try Draft(source).patch, kinds: RandomLines.smooth, keeping: ["tone"], turnsKnobs: false)
+      seed: seed, of: try Draft(source).patch, kinds: RandomLines.smooth, keeping: ["tone"], turnsKnobs: false
+    )
     let steps = RandomLines.steps(40, mostFrames: 0, from: lines).filter { !$0.line.contains(" over ") }
     expectLaw("before the first frame", seed: seed, steps) { steps in
       var first: [[Float]]?

@@ -81,7 +81,8 @@ import Testing
       #expect(once.edit == patch.canonical(edit, catalogue: catalogue), "\(edit)")
       #expect(once.change.patch.withPlainIdentities == change.patch.withPlainIdentities, "\(edit)")
       #expect(
-        try once.change.patch.applying(exactly: once.change.inverse, catalogue: catalogue).patch == patch, "\(edit)")
+        try once.change.patch.applying(exactly: once.change.inverse, catalogue: catalogue).patch == patch,
+        "\(edit)")
       #expect(other.patch.withPlainIdentities == change.patch.withPlainIdentities, "\(edit)")
       patch = change.patch
     }

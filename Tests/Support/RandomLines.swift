@@ -50,7 +50,8 @@ public struct RandomLines {
   /// Effects without those that decide by a threshold, which make another sound of a difference in the last digit.
   public static let smooth = effects.filter {
     ![
-      "bitcrusher", "comparator", "divider", "envelope", "euclid", "expr", "logic", "quantizer", "random", "samplehold",
+      "bitcrusher", "comparator", "divider", "envelope", "euclid", "expr", "logic", "quantizer", "random",
+      "samplehold",
       "sequencer",
     ].contains($0)
   }

@@ -82,7 +82,8 @@ struct ReplaceNode: EditVerbs {
   private static func depth(of settings: CableSettings, _ ends: Cable.Ends, _ new: Node, in draft: Draft)
     -> Value?
   {
-    guard let depth = settings.depth, ends.destination.node == new.id, let kind = fixedKind(of: new, in: draft)
+    guard let depth = settings.depth, ends.destination.node == new.id,
+      let kind = fixedKind(of: new, in: draft)
     else { return settings.depth }
     return kind.modulated(at: ends.destination.port)?.depth(depth)?.value
   }
