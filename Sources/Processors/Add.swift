@@ -19,8 +19,17 @@ public struct Add: Kernel {
   private var isZero = true
 
   public static var worksInPlace: Bool { true }
+  public static var isAffine: Bool { true }
+  public static var addendParameter: Int? { value }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
+
+  @_noLocks public mutating func affine(_ block: Block, _ channels: UnsafeMutablePointer<Affine>) -> Bool {
+    guard block.inputs[0].count >= block.outputs[0].count else { return false }
+    isZero = block.parameters[Self.value].isZero
+    channels.fill(block.outputs[0].count, factor: 1, addends: block.parameters[Self.value])
+    return true
+  }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (input, output) = (block.inputs[0], block.outputs[0])

@@ -23,6 +23,15 @@ public struct Constant: Kernel {
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 
+  public static var isAffine: Bool { true }
+  public static var addendParameter: Int? { level }
+
+  @_noLocks public mutating func affine(_ block: Block, _ channels: UnsafeMutablePointer<Affine>) -> Bool {
+    isZero = block.parameters[Self.level].isZero
+    channels.fill(block.outputs[0].count, factor: 0, addends: block.parameters[Self.level])
+    return !isZero
+  }
+
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (level, output) = (block.parameters[Self.level], block.outputs[0])
     isZero = level.isZero

@@ -15,18 +15,12 @@ public struct Gain: Kernel {
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 
   public static var worksInPlace: Bool { true }
-  public static var multiplies: Bool { true }
+  public static var isAffine: Bool { true }
   public static var factorParameter: Int? { gain }
 
-  @_noLocks public mutating func factors(_ block: Block, _ factors: UnsafeMutablePointer<Float>) -> Bool {
-    let gain = block.parameters[Self.gain]
-    let channels = block.outputs[0].count
-    guard gain.isSteady, block.inputs[0].count >= channels else { return false }
-    var channel = 0
-    while channel < channels {
-      factors[channel] = gain.value(channel)
-      channel &+= 1
-    }
+  @_noLocks public mutating func affine(_ block: Block, _ channels: UnsafeMutablePointer<Affine>) -> Bool {
+    guard block.inputs[0].count >= block.outputs[0].count else { return false }
+    channels.fill(block.outputs[0].count, factors: block.parameters[Self.gain])
     return true
   }
 

@@ -29,8 +29,19 @@ public struct Multiply: Kernel {
   private var one = Normalled()
 
   public static var worksInPlace: Bool { true }
+  public static var isAffine: Bool { true }
+  public static var factorParameter: Int? { factor }
+  public static var factorInput: Int? { 1 }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
+
+  @_noLocks public mutating func affine(_ block: Block, _ channels: UnsafeMutablePointer<Affine>) -> Bool {
+    guard block.inputs[0].count >= block.outputs[0].count,
+      one.hasCome(block.inputs[1].isConnected, block.rate)
+    else { return false }
+    channels.fill(block.outputs[0].count, factors: block.parameters[Self.factor])
+    return true
+  }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (input, with, output) = (block.inputs[0], block.inputs[1], block.outputs[0])
@@ -41,27 +52,25 @@ public struct Multiply: Kernel {
     let channels = output.count < input.count ? output.count : input.count
     var (channel, other) = (0, 0)
     while channel < channels {
-      let to = output[channel]
+      let (from, to) = (input[channel], output[channel])
       if one.isHeard {
-        scale(input[channel], factor, channel, to)
+        if let moving = factor.frames(channel) {
+          multiplyWhole(from, moving, to: to)
+        } else {
+          multiplyWhole(from, factor.value(channel), to: to)
+        }
       } else {
-        multiplyWhole(input[channel], with[other], to: to)
-        if !factor.isSteady || factor.value(channel) != 1 { scale(UnsafePointer(to), factor, channel, to) }
+        var frame = 0
+        while frame < blockCapacity {
+          let by = with[other].vector(frame) * factor.vector(channel, frame)
+          to.store(from.vector(frame) * by + 0, frame)
+          frame &+= 16
+        }
         other = other &+ 1 < with.count ? other &+ 1 : 0
       }
       channel &+= 1
     }
     return .sounding
-  }
-
-  @inline(__always) @_noLocks private func scale(
-    _ from: UnsafePointer<Float>, _ factor: ParameterStream, _ channel: Int, _ to: UnsafeMutablePointer<Float>
-  ) {
-    if let moving = factor.frames(channel) {
-      multiplyWhole(from, moving, to: to)
-    } else {
-      multiplyWhole(from, factor.value(channel), to: to)
-    }
   }
 
   /// The same while a cable at `with` fades.
@@ -79,7 +88,7 @@ public struct Multiply: Kernel {
       while frame < block.frames {
         var by = shares.vector(frame)
         if !with.isSilent { by += with[other].vector(frame) }
-        to.store((from.vector(frame) * by + 0) * factor.vector(channel, frame) + 0, frame)
+        to.store(from.vector(frame) * (by * factor.vector(channel, frame)) + 0, frame)
         frame &+= 16
       }
       other = other &+ 1 < with.count ? other &+ 1 : 0

@@ -33,6 +33,12 @@ struct Normalled: BitwiseCopyable {
     }
   }
 
+  /// True while the own signal has come to where it is to be with or without a cable. Audio thread.
+  @inline(__always) @_noLocks mutating func hasCome(_ isConnected: Bool, _ rate: Float) -> Bool {
+    if isNew { turn(isConnected, rate) }
+    return !share.isMoving && share.target == (isConnected ? 0 : 1)
+  }
+
   /// Writes the own signal's gain in each of the next frames, and advances. Audio thread.
   @_noLocks mutating func fill(_ shares: UnsafeMutablePointer<Float>, frames: Int) {
     share.fill(shares, frames: frames)

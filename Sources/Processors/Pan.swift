@@ -33,17 +33,17 @@ public struct Pan: Kernel {
   public static var followsCount: Bool { true }
   public static var worksInPlace: Bool { true }
   /// A balance multiplies.
-  public static var multiplies: Bool { true }
+  public static var isAffine: Bool { true }
 
   /// So does a single channel for both sides.
-  @_noLocks public mutating func factors(_ block: Block, _ factors: UnsafeMutablePointer<Float>) -> Bool {
+  @_noLocks public mutating func affine(_ block: Block, _ sides: UnsafeMutablePointer<Affine>) -> Bool {
     let pan = block.parameters[Self.pan]
     let count = block.crossfades[Self.countPosition]
     let channels = block.inputs[0].count
     guard pan.isSteady, count.blend == nil, channels <= 2, count.new == Float(channels) else { return false }
     settle(pan.value(0), channels)
-    factors[0] = left
-    factors[1] = right
+    sides[0] = Affine(factor: left, addend: 0)
+    sides[1] = Affine(factor: right, addend: 0)
     return true
   }
 

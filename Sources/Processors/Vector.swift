@@ -56,6 +56,35 @@ extension UnsafeMutablePointer where Pointee == Float {
   to.store(d * h + 0, 48)
 }
 
+/// Copies a whole block of a channel.
+@inline(__always) @_noLocks func copyWhole(_ from: UnsafePointer<Float>, to: UnsafeMutablePointer<Float>) {
+  let (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
+  to.store(a, 0)
+  to.store(b, 16)
+  to.store(c, 32)
+  to.store(d, 48)
+}
+
+extension UnsafeMutablePointer where Pointee == Affine {
+  /// Each channel times a parameter.
+  @inline(__always) @_noLocks func fill(_ count: Int, factors: ParameterStream) {
+    var channel = 0
+    while channel < count {
+      self[channel] = Affine(factor: factors.value(channel), addend: 0)
+      channel &+= 1
+    }
+  }
+
+  /// Each channel times a factor, plus a parameter.
+  @inline(__always) @_noLocks func fill(_ count: Int, factor: Float, addends: ParameterStream) {
+    var channel = 0
+    while channel < count {
+      self[channel] = Affine(factor: factor, addend: addends.value(channel))
+      channel &+= 1
+    }
+  }
+}
+
 extension ParameterStream {
   /// The sixteen frames from `frame` for `channel`, moving or at rest.
   @inline(__always) @_noLocks func vector(_ channel: Int, _ frame: Int) -> Frames {

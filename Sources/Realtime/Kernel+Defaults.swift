@@ -17,13 +17,17 @@ extension Kernel {
   public static var worksInPlace: Bool { false }
   /// Always has something to do.
   public static var passesOn: Bool { false }
-  /// Something other than factors.
-  public static var multiplies: Bool { false }
+  /// Something other than factors and addends.
+  public static var isAffine: Bool { false }
   /// No parameter is its factor.
   public static var factorParameter: Int? { nil }
+  /// No parameter is its addend.
+  public static var addendParameter: Int? { nil }
+  /// No input is its factor.
+  public static var factorInput: Int? { nil }
   /// Has no factors.
-  @inlinable @_noLocks public mutating func factors(
-    _ block: Block, _ factors: UnsafeMutablePointer<Float>
+  @inlinable @_noLocks public mutating func affine(
+    _ block: Block, _ channels: UnsafeMutablePointer<Affine>
   ) -> Bool { false }
   /// Without a hidden output.
   public static var hasAheadOutput: Bool { false }

@@ -360,14 +360,19 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// True when the kernel has nothing to do where its output is the memory of its input.
   static var passesOn: Bool { get }
   /// True when, at rest, each output channel may be the input channel of the same number, or the only one, times a factor,
-  /// plus 0. Such nodes in
-  /// a row are run without their kernels: `factors` says with which factors.
-  static var multiplies: Bool { get }
+  /// plus an addend; of a source the addend alone. Such nodes in a row are run without their kernels: `affine` says with
+  /// which numbers.
+  static var isAffine: Bool { get }
   /// Position of the parameter that is the factor of every channel, while it has one value for all; nil: there is none.
   static var factorParameter: Int? { get }
-  /// Writes the factor of each output channel, exactly as `process` would use it in this block, in which every parameter is at
-  /// rest. False: it does something else. Audio thread.
-  @_noLocks mutating func factors(_ block: Block, _ factors: UnsafeMutablePointer<Float>) -> Bool
+  /// Position of the parameter that is the addend of every channel, likewise.
+  static var addendParameter: Int? { get }
+  /// Position of the audio input that the factor is multiplied with, while something is connected to it; nil: there is none.
+  static var factorInput: Int? { get }
+  /// Writes the factor and the addend of each output channel, exactly as `process` would use them in this block, in which
+  /// every parameter is at rest. What a cable modulates is calculated by the caller. False: it does something else. Audio
+  /// thread.
+  @_noLocks mutating func affine(_ block: Block, _ channels: UnsafeMutablePointer<Affine>) -> Bool
   /// True when a hidden last output gives the first one 64 frames ahead of time, for cables of a cycle, which
   /// are delayed by as many.
   static var hasAheadOutput: Bool { get }
@@ -389,6 +394,21 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// The figure at this position of the description's readings, for the views: a gain reduction, a position.
   /// Asked after each block. Audio thread.
   @_noLocks func reading(_ position: Int) -> Float
+}
+
+/// A channel times a factor, plus an addend. An addend of zero turns -0 into 0, so that silence has one bit pattern; no
+/// addend is -0.
+public struct Affine: BitwiseCopyable {
+  /// Factor of the samples.
+  public var factor: Float
+  /// Added to the product.
+  public var addend: Float
+
+  /// Times `factor`, plus `addend`.
+  @inlinable @_noLocks public init(factor: Float, addend: Float) {
+    self.factor = factor
+    self.addend = addend + 0
+  }
 }
 
 /// Header of every resource that a worker loads and an audio thread plays (an instrument, a file). The data

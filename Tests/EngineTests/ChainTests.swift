@@ -5,8 +5,8 @@ import Testing
 
 @testable import Engine
 
-/// Nodes in a row that multiply are run at once, and sound to the bit as they do one by one. While levels are measured
-/// they run one by one.
+/// Nodes in a row that multiply and add are run at once, and sound to the bit as they do one by one. While levels are
+/// measured they run one by one.
 @Suite struct ChainTests {
   /// Chains of one, two and three channels that begin and end at other nodes, with a modulated gain among them.
   private static func patch(seed: UInt64) -> String {
@@ -20,16 +20,31 @@ import Testing
       var last = source
       for index in 0..<12 {
         let name = "\(source)\(index)"
+        let kind = (kinds + ["add", "multiply"]).randomElement(using: &random)!
+        let number = Double(Int.random(in: -9...9, using: &random)) / 10
         let setting =
-          kinds.randomElement(using: &random)! == "pan"
-          ? "pan pan=\(Double(Int.random(in: -9...9, using: &random)) / 10)"
-          : "gain gain=\(Int.random(in: -3...3, using: &random))dB"
-        lines += ["node \(name) \(setting)", "connect \(last) -> \(name)"]
+          switch kind {
+          case "pan": "pan=\(number)"
+          case "add": "value=\(number)"
+          case "multiply": "factor=\(number)"
+          default: "gain=\(Int.random(in: -3...3, using: &random))dB"
+          }
+        lines += ["node \(name) \(kind) \(setting)", "connect \(last) -> \(name)"]
+        // Modulations: of what multiplies or adds, or in octaves.
         if index == 7 {
-          let port = setting.prefix(4) == "gain" ? "gain" : "pan"
-          let depth = port == "gain" && Bool.random(using: &random) ? "by 6dB" : "gain=-20dB"
-          lines.append("connect slow -> \(name).\(port) \(depth)")
+          switch kind {
+          case "multiply": lines.append("connect slow -> \(name).factor gain=-20dB")
+          case "add": lines.append("connect slow -> \(name).value gain=-20dB")
+          default:
+            let depth = kind == "gain" && Bool.random(using: &random) ? "by 6dB" : "gain=-20dB"
+            lines.append("connect slow -> \(name).\(kind) \(depth)")
+          }
         }
+        // What is multiplied with another signal, and a sum.
+        if index == 9, kind == "multiply" {
+          lines.append("connect \(Bool.random(using: &random) ? "slow" : source) -> \(name).with")
+        }
+        if index == 10 { lines.append("connect \(source)2 -> \(name) gain=-6dB") }
         last = name
       }
       lines += ["connect \(last) -> out gain=-12dB", "connect \(source)4 -> side gain=-18dB"]
@@ -40,6 +55,13 @@ import Testing
     ]
     for source in ["hiss0", "hiss4", "hiss6", "hiss9", "left"] { lines.append("connect \(source) -> sum") }
     lines.append("connect sum -> side gain=-24dB")
+    // A value that stays, one that moves, and products of two signals of one or two channels, one of them with a gain.
+    lines += [
+      "node still constant level=[0.1,-0.2] channels=2", "node moving constant level=0.1",
+      "connect slow -> moving.level gain=-20dB", "node two multiply", "connect hiss -> two",
+      "connect still -> two.with", "node one multiply", "connect hiss -> one",
+      "connect moving -> one.with gain=-3dB", "connect two -> out gain=-6dB", "connect one -> out gain=-6dB",
+    ]
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -87,8 +109,11 @@ import Testing
     print("seed \(seed)")
     let text = Self.patch(seed: seed)
     let lines = RandomLines(
-      seed: seed, of: try Draft(text).patch, kinds: ["gain", "pan", "mix", "delay"],
-      keeping: ["voice", "hiss", "three", "slow", "out", "side", "left", "sum"])
+      seed: seed, of: try Draft(text).patch,
+      kinds: ["gain", "pan", "mix", "delay", "add", "multiply", "constant"],
+      keeping: [
+        "voice", "hiss", "three", "slow", "out", "side", "left", "sum", "still", "moving", "two", "one",
+      ])
     expectLaw("chains", seed: seed, RandomLines.steps(lawLength(120), mostFrames: 300, from: lines)) {
       steps in
       Self.difference(text, steps, period: form.period, threads: form.threads)

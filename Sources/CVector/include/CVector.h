@@ -30,6 +30,21 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_add_product(sostenuto_frames sum, so
   return a * b + sum;
 }
 
+/* v * factor + addend, each rounded, also where one of both is modulated: m * gain is added to it. Swift's own operators of
+   vectors and numbers may go lane by lane. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_affine(sostenuto_frames v, float factor, float addend) {
+#pragma clang fp contract(off)
+  return v * factor + addend;
+}
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_affine_by_factor(sostenuto_frames v, float factor, float addend, sostenuto_frames m, float gain) {
+#pragma clang fp contract(off)
+  return v * (m * gain + factor) + addend;
+}
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_affine_by_addend(sostenuto_frames v, float factor, float addend, sostenuto_frames m, float gain) {
+#pragma clang fp contract(off)
+  return v * factor + (m * gain + addend);
+}
+
 /* True when a lane exceeds the limit; none has its highest bit set. A comparison of all lanes and a test of its mask,
    where Swift's any() goes lane by lane: vpcmpgtd and kortestw, or vpmovmskb. */
 SOSTENUTO_VECTOR _Bool sostenuto_exceed(sostenuto_bits v, unsigned limit) {

@@ -39,10 +39,12 @@ struct NodeRow: BitwiseCopyable {
   let worksInPlace: Bool
   /// Its kernel has nothing to do there.
   let passesOn: Bool
-  /// Its kernel may multiply each channel by a factor, and do nothing else.
-  let multiplies: Bool
-  /// The parameter that is its factor; negative: none.
-  let factorParameter: Int32
+  /// Its kernel may multiply each channel by a factor and add a number, and do nothing else.
+  let isAffine: Bool
+  /// The parameters that are its factor and its addend, and the input that is its factor; negative: none.
+  let factorParameter: Int16
+  let addendParameter: Int16
+  let factorInput: Int16
   /// Its inputs may have other channel counts; `mayNarrow`: smaller ones.
   var isPending = false
   var mayNarrow = false
@@ -63,8 +65,10 @@ struct NodeRow: BitwiseCopyable {
     hasAhead = node.type?.aheadOutput != nil
     worksInPlace = node.type?.worksInPlace == true && inputCount > 0 && outputCount > 0
     passesOn = node.type?.passesOn == true
-    multiplies = node.type?.multiplies == true
-    factorParameter = Int32(node.type?.factorParameter ?? -1)
+    isAffine = node.type?.isAffine == true
+    factorParameter = Int16(node.type?.factorParameter ?? -1)
+    addendParameter = Int16(node.type?.addendParameter ?? -1)
+    factorInput = Int16(node.type?.factorInput ?? -1)
   }
 
   /// Initial channel counts.

@@ -81,6 +81,12 @@ final class PieceMemory {
     return bytes(count * MemoryLayout<T>.stride).bindMemory(to: T.self, capacity: count)
   }
 
+  /// Uninitialised room for `count` elements, from the beginning of a cache line.
+  func reserveLines<T: BitwiseCopyable>(_ count: Int) -> UnsafeMutablePointer<T> {
+    if left & 63 > 0 { _ = bytes(left & 63) }
+    return reserve(count)
+  }
+
   /// A copy of `elements`, which must be plain data.
   func allocate<T: BitwiseCopyable>(_ elements: [T]) -> UnsafeMutablePointer<T> {
     let place: UnsafeMutablePointer<T> = reserve(elements.count)

@@ -138,20 +138,21 @@ private struct Process: KernelVerb {
   }
 }
 
-/// Writes the factors of a kernel at rest that multiplies. Audio thread.
-@_noLocks func dispatchFactors(
-  _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ block: Block, _ factors: UnsafeMutablePointer<Float>
+/// Writes the factors and addends of a kernel at rest that has nothing else. Audio thread.
+@_noLocks func dispatchAffine(
+  _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ block: Block,
+  _ channels: UnsafeMutablePointer<Affine>
 ) -> Bool {
-  tag.apply(Factors(kernel: kernel, block: block, factors: factors))
+  tag.apply(WriteAffine(kernel: kernel, block: block, channels: channels))
 }
 
-private struct Factors: KernelVerb {
+private struct WriteAffine: KernelVerb {
   let kernel: UnsafeMutableRawPointer
   let block: Block
-  let factors: UnsafeMutablePointer<Float>
+  let channels: UnsafeMutablePointer<Affine>
 
   @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) -> Bool {
-    kernel.assumingMemoryBound(to: K.self).pointee.factors(block, factors)
+    kernel.assumingMemoryBound(to: K.self).pointee.affine(block, channels)
   }
 }
 

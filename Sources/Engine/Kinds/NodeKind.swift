@@ -16,8 +16,10 @@ public final class NodeKind: Sendable {
   let followsCount: Bool
   let worksInPlace: Bool
   let passesOn: Bool
-  let multiplies: Bool
+  let isAffine: Bool
   let factorParameter: Int?
+  let addendParameter: Int?
+  let factorInput: Int?
   /// Functions of a kind that is only known at run time; nil for the program's own.
   let program: ForeignProgram?
   let size: Int
@@ -45,8 +47,10 @@ public final class NodeKind: Sendable {
     followsCount = K.followsCount
     worksInPlace = K.worksInPlace
     passesOn = K.passesOn
-    multiplies = K.multiplies
+    isAffine = K.isAffine
     factorParameter = K.factorParameter
+    addendParameter = K.addendParameter
+    factorInput = K.factorInput
     size = MemoryLayout<K>.stride
     alignment = MemoryLayout<K>.alignment
     memorySize = { K.memorySize($0) }

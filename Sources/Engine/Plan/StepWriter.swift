@@ -3,23 +3,22 @@ import Realtime
 /// Writes the steps of one piece of a plan from nodes, inlets and buffers. Worker.
 struct StepWriter {
   let arena: BufferArena
-  private let memory: PieceMemory
-  private let zeros: UnsafePointer<UnsafePointer<Float>>
-  private let always: UnsafeMutablePointer<Bool>
+  let memory: PieceMemory
+  let zeros: UnsafePointer<UnsafePointer<Float>>
+  let always, never: UnsafeMutablePointer<Bool>
   /// Silence flags of all outputs in a row, of nodes without a crossing.
   private let silences: UnsafeMutablePointer<Bool>
   /// First channel of each output so far.
   private var outputs: [UnsafeMutablePointer<Float>] = []
-  private var steps: [Step] = []
+  var steps: [Step] = []
   /// All cables into the nodes so far.
   private var cables: [CableRow.Pointer] = []
-  private var scratch = 64
-  /// The steps that may become a chain, and what its next one reads.
-  private var chain = 0..<0
-  private var chainInput: Wire?
-  private var chainOutput: (index: Int, channels: Int)?
-  /// The first step has one channel of input for all of its output.
-  private var chainIsSpread = false
+  var scratch = 64
+  /// The steps that may become a chain, what the first one reads, and what the next one reads.
+  var chain = 0..<0
+  var chainStart: ChainStart?
+  var chainOutput: (index: Int, channels: Int)?
+  var chainLinks: [ChainLink] = []
 
   /// `outputCount`: of all nodes of the piece. `zeros`: 64 silent channels.
   init(
@@ -28,7 +27,8 @@ struct StepWriter {
     self.memory = memory
     self.arena = arena
     self.zeros = zeros
-    always = memory.allocate([true])
+    always = memory.allocate([true, false])
+    never = always + 1
     silences = memory.reserve(outputCount)
     silences.initialize(repeating: true, count: outputCount)
   }
@@ -36,7 +36,7 @@ struct StepWriter {
   private func channel(_ number: Int) -> UnsafeMutablePointer<Float> { arena.base + number * blockCapacity }
 
   /// First channel of the output that a cable reads.
-  private func base(of wire: Wire) -> UnsafeMutablePointer<Float> {
+  func base(of wire: Wire) -> UnsafeMutablePointer<Float> {
     if wire.output >= 0 { return outputs[wire.output] }
     return wire.row.source.crossingBase(of: Int(wire.row.output))
   }
@@ -129,7 +129,7 @@ struct StepWriter {
   }
 
   /// Silence flag of a cable's source. A delayed cable's ring is never taken for silent.
-  private func silence(_ wire: Wire) -> UnsafePointer<Bool> {
+  func silence(_ wire: Wire) -> UnsafePointer<Bool> {
     if wire.row.isDelayed { return UnsafePointer(always) }
     if let crossing = wire.row.source.pointee.crossing {
       return UnsafePointer(crossing.flags + Int(wire.row.output))
@@ -235,58 +235,6 @@ struct StepWriter {
     return step
   }
 
-  /// Adds a step, the next one, to the chain before it, or begins another one.
-  private mutating func follow(_ step: Step, _ row: NodeRow.Pointer, _ inlets: Inlets) {
-    guard row.pointee.multiplies, step.operation == .processPlain, let wire = inlets.wires.first,
-      inlets.list[0].wires.count == 1, inlets.list[0].buffer < 0, wire.row.isStraight,
-      row.channels[0] == row.outputChannels[0] || row.channels[0] == 1,
-      inlets.list.dropFirst().allSatisfy({ isFactor($0, row, inlets.wires[$0.wires]) })
-    else { return endChain() }
-    let channels = Int(row.outputChannels[0])
-    let isSpread = row.channels[0] != row.outputChannels[0]
-    if let output = chainOutput, chain.upperBound == steps.count, output == (wire.output, channels), !isSpread
-    {
-      chain = chain.lowerBound..<(steps.count + 1)
-    } else {
-      endChain()
-      chain = steps.count..<(steps.count + 1)
-      chainInput = wire
-      chainIsSpread = isSpread
-    }
-    let goesOn = row.readers[0] == 1 && row.pointee.crossing == nil && row.pointee.delayedReaders == 0
-    chainOutput = goesOn ? (Int(row.pointee.firstOutput), channels) : nil
-  }
-
-  /// True if a cable alone modulates the factor of all channels.
-  private func isFactor(_ inlet: Inlet, _ row: NodeRow.Pointer, _ wires: ArraySlice<Wire>) -> Bool {
-    inlet.parameter == row.pointee.factorParameter && !inlet.isRatio && inlet.channels == 1
-      && wires.count == 1
-      && !wires[wires.startIndex].row.isDelayed
-  }
-
-  /// Makes a chain of the steps that may be one.
-  private mutating func endChain() {
-    defer { (chain, chainInput, chainOutput) = (0..<0, nil, nil) }
-    guard !chain.isEmpty, let wire = chainInput else { return }
-    let last = steps[chain.upperBound - 1]
-    let channels = Int(last.context.outputs[0].count)
-    let factors: UnsafeMutablePointer<Float> = memory.reserve(chain.count * channels)
-    let isExamined: UnsafeMutablePointer<Bool> = memory.reserve(chain.count)
-    let modulations = memory.allocate(
-      steps[chain].map { $0.portCount > 1 ? Optional($0.bindings + 1) : nil })
-    let record: UnsafeMutablePointer<Chain> = memory.reserve(1)
-    record.initialize(
-      to: Chain(
-        input: UnsafePointer(base(of: wire)), output: last.context.outputs[0].base,
-        inputSilence: silence(wire), outputSilence: last.outputSilence, factors: factors,
-        count: Int32(chain.count), channels: Int32(channels),
-        inputStride: chainIsSpread ? 0 : Int16(blockCapacity),
-        isSingle: chain.count == 1, modulations: modulations, isExamined: isExamined))
-    steps[chain.lowerBound].operation = .chain
-    steps[chain.lowerBound].chain = record
-    scratch = max(scratch, channels * blockCapacity)
-  }
-
   private func addEvents(_ wires: ArraySlice<Wire>, to step: inout Step) {
     var events: [EventSource] = []
     for wire in wires where wire.row.input == CableRow.events {
@@ -316,8 +264,10 @@ struct StepWriter {
   /// The finished piece, once every node has been written.
   mutating func finish(_ rows: [NodeRow.Pointer]) -> PlanPiece {
     endChain()
+    let run: UnsafeMutablePointer<Step> = memory.reserveLines(steps.count)
+    run.initialize(from: steps, count: steps.count)
     return PlanPiece(
-      run: StepRun(steps: memory.allocate(steps), count: steps.count), nodes: rows, cables: cables,
+      run: StepRun(steps: run, count: steps.count), nodes: rows, cables: cables,
       scratch: scratch, memory: memory, arena: arena)
   }
 }

@@ -89,7 +89,7 @@ extension StepRunner {
   }
 
   /// True if all of these cables bring sound, as in their last block.
-  @inline(__always) @_noLocks private func areSounding(
+  @inline(__always) @_noLocks func areSounding(
     _ start: UnsafeMutablePointer<MixSource>, _ end: UnsafeMutablePointer<MixSource>
   ) -> Bool {
     var source = start

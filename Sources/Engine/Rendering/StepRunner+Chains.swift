@@ -1,6 +1,7 @@
+import CVector
 import Realtime
 
-// Chains of multiplications. Audio thread, all of it.
+// Chains of multiplications and additions. Audio thread, all of it.
 
 extension StepRunner {
   /// Runs the chain that begins with a step, if all of its nodes are at rest and nobody measures them. False: nothing has
@@ -9,8 +10,8 @@ extension StepRunner {
   @inline(__always) @_noLocks func runChain(_ step: UnsafeMutablePointer<Step>) -> Bool {
     let chain = step.pointee.chain
     if !isMetering, !chain.pointee.inputSilence.pointee,
-      chain.pointee.settledAt == moves || settle(chain, step),
-      chain.pointee.isSingle ? multiplyOnce(chain) : multiply(chain)
+      chain.pointee.settledAt == moves || settle(chain, step), chain.pointee.sum == nil || add(chain),
+      chain.pointee.isSingle ? runSingle(chain) : runAll(chain)
     {
       chain.pointee.outputSilence.pointee = false
       if frames != blockCapacity { noteInputs(step, Int(chain.pointee.count)) }
@@ -25,83 +26,119 @@ extension StepRunner {
     var step = first
     let end = first + count
     while step != end {
-      noteInput(step.pointee.node)
+      if step.pointee.portCount > 0 { noteInput(step.pointee.node) }
       step += 1
     }
   }
 
-  /// Asks the kernels for their factors. False if a node is not at rest, with sound in its last block as in this one:
+  /// Sums the cables into a chain. False: not all of them are at rest, or none brings sound.
+  @inline(__always) @_noLocks private func add(_ chain: UnsafeMutablePointer<Chain>) -> Bool {
+    guard let sum = chain.pointee.sum, isWhole(sum) else { return false }
+    return addWhole(sum) != .silent
+  }
+
+  /// Asks the kernels for their numbers. False if a node is not at rest, with sound in its last block as in this one:
   /// then nothing would be written to it.
   @inline(never) @_noLocks private func settle(
     _ chain: UnsafeMutablePointer<Chain>, _ first: UnsafeMutablePointer<Step>
   ) -> Bool {
-    var factors = chain.pointee.factors
+    var affines = chain.pointee.affines
     let channels = Int(chain.pointee.channels)
-    chain.pointee.modulation = nil
-    var isAnyExamined = false
+    chain.pointee.isModulated = false
+    chain.pointee.isAnyExamined = false
     var index = 0
     while index < Int(chain.pointee.count) {
       let step = first + index
       let node = step.pointee.node
+      let surroundings = UnsafeRawPointer(step).assumingMemoryBound(to: NodeContext.self)
       guard !node.pointee.isMoving, !node.pointee.isReached, !node.pointee.isAsleep,
         node.pointee.modulated == step.pointee.modulated,
-        node.pointee.isCellSilent || frames != blockCapacity, !node.pointee.isSilent.load(ordering: .relaxed)
+        node.pointee.isCellSilent || frames != blockCapacity, !node.pointee.isSilent.load(ordering: .relaxed),
+        dispatchAffine(node.pointee.tag, node.pointee.kernel, Block(context, surroundings), affines)
       else { return false }
-      if let binding = chain.pointee.modulations[index] {
-        guard binding.pointee.isSingle, let (frames, gain) = modulation(binding) else { return false }
-        chain.pointee.modulation = frames
-        chain.pointee.modulationGain = gain
-        chain.pointee.modulationSilence =
-          binding.pointee.sum?.pointee.sources.pointee.silence ?? binding.pointee.silence
-        var channel = 0
-        while channel < channels {
-          factors[channel] = binding.pointee.base
-          channel &+= 1
-        }
-      } else {
-        let surroundings = UnsafeRawPointer(step).assumingMemoryBound(to: NodeContext.self)
-        let block = Block(context, surroundings)
-        guard dispatchFactors(node.pointee.tag, node.pointee.kernel, block, factors) else { return false }
+      let link = chain.pointee.links + index
+      if let binding = link.pointee.binding {
+        guard settle(link, binding, affines, channels) else { return false }
+        chain.pointee.isModulated = true
       }
-      let isExamined = step.pointee.mayGrow || node.pointee.amplifies
-      chain.pointee.isExamined[index] = isExamined
-      if isExamined { isAnyExamined = true }
-      factors += channels
+      link.pointee.isExamined = step.pointee.mayGrow || node.pointee.amplifies
+      if link.pointee.isExamined { chain.pointee.isAnyExamined = true }
+      affines += channels
       index &+= 1
     }
-    chain.pointee.isAnyExamined = isAnyExamined
     chain.pointee.settledAt = moves
     return true
   }
 
-  /// A modulation by a cable that sounds, and its gain; nil: something else.
-  @inline(__always) @_noLocks private func modulation(
-    _ binding: UnsafeMutablePointer<InputBinding>
-  ) -> (frames: UnsafePointer<Float>, gain: Float)? {
-    guard let sum = binding.pointee.sum else {
-      return binding.pointee.silence.pointee ? nil : (binding.pointee.channels[0], 1)
+  /// Finds what modulates a step, and replaces the number that is modulated by the parameter's own value; by zero where a cable
+  /// alone makes the factor. False: the modulation is not at rest, or is silent.
+  @inline(__always) @_noLocks private func settle(
+    _ link: UnsafeMutablePointer<ChainLink>, _ binding: UnsafeMutablePointer<InputBinding>,
+    _ affines: UnsafeMutablePointer<Affine>, _ channels: Int
+  ) -> Bool {
+    let isInput = binding.pointee.parameter < 0
+    guard isInput || binding.pointee.isSingle, find(binding, link) else { return false }
+    var base = binding.pointee.base
+    if isInput {
+      // The signal and the step's own factor are one gain. That of the cable times it would be rounded.
+      let factor = affines.pointee.factor
+      guard link.pointee.gain == 1 || factor == 1 else { return false }
+      link.pointee.gain *= factor
+      base = 0
+      var channel = 1
+      while channel < channels {
+        if affines[channel].factor != factor { return false }
+        channel &+= 1
+      }
     }
-    guard isLeftToNode(binding, sum), let frames = binding.pointee.direct else { return nil }
-    return (frames, binding.pointee.gain)
+    var channel = 0
+    while channel < channels {
+      affines[channel] =
+        link.pointee.isAddend
+        ? Affine(factor: affines[channel].factor, addend: base) : Affine(factor: base, addend: 0)
+      channel &+= 1
+    }
+    return true
   }
 
-  /// Multiplies a whole block of a single step. Its output is never the memory of its input: if the node would have to be
-  /// muted, it may be run once more. False: it would.
-  @inline(__always) @_noLocks private func multiplyOnce(_ chain: UnsafeMutablePointer<Chain>) -> Bool {
+  /// Finds the frames that modulate a step, and their gain. False: no single cable at rest brings sound.
+  @inline(__always) @_noLocks private func find(
+    _ binding: UnsafeMutablePointer<InputBinding>, _ link: UnsafeMutablePointer<ChainLink>
+  ) -> Bool {
+    link.pointee.gain = 1
+    guard let sum = binding.pointee.sum else {
+      link.pointee.frames = binding.pointee.channels[0]
+      link.pointee.silence = binding.pointee.silence
+      return !binding.pointee.silence.pointee
+    }
+    let source = sum.pointee.sources
+    if binding.pointee.parameter >= 0 {
+      guard isLeftToNode(binding, sum) else { return false }
+    } else {
+      guard isWhole(sum), areSounding(source, source + 1) else { return false }
+    }
+    link.pointee.frames = source.pointee.base
+    link.pointee.silence = source.pointee.silence
+    link.pointee.gain = source.pointee.gain
+    return true
+  }
+
+  /// Runs a whole block of a single step. Where its output is the memory of its input, that is a sum, which can be written once
+  /// more: if the node would have to be muted, it may be run again. False: it would, or a modulation is not what it was.
+  @inline(__always) @_noLocks private func runSingle(_ chain: UnsafeMutablePointer<Chain>) -> Bool {
     var bits = MagnitudeBits()
     let channels = Int(chain.pointee.channels)
     let (from, to) = (chain.pointee.input, chain.pointee.output)
-    if let frames = chain.pointee.modulation {
-      guard let silence = chain.pointee.modulationSilence, !silence.pointee else { return false }
-      multiply(from, chain, frames, to: to, &bits)
+    if chain.pointee.isModulated {
+      guard runModulated(chain, &bits) else { return false }
     } else {
-      multiply(from, chain.pointee.factors.pointee, to: to, &bits)
+      run(from, chain.pointee.affines.pointee, to: to, &bits)
       if channels > 1 {
         let stride = Int(chain.pointee.inputStride)
         var channel = 1
         while channel < channels {
-          multiply(
-            from + channel &* stride, chain.pointee.factors[channel], to: to + channel &* blockCapacity, &bits
+          run(
+            from + channel &* stride, chain.pointee.affines[channel], to: to + channel &* blockCapacity, &bits
           )
           channel &+= 1
         }
@@ -111,13 +148,15 @@ extension StepRunner {
     return !isPartUnfit(OutputPort(base: to, count: channels))
   }
 
-  /// Adding zero turns -0 into 0, as in the kernels.
-  @inline(__always) @_noLocks private func multiply(
-    _ from: UnsafePointer<Float>, _ factor: Float, to: UnsafeMutablePointer<Float>,
+  @inline(__always) @_noLocks private func run(
+    _ from: UnsafePointer<Float>, _ affine: Affine, to: UnsafeMutablePointer<Float>,
     _ bits: inout MagnitudeBits
   ) {
-    let (a, b) = (from.vector(0) * factor + 0, from.vector(16) * factor + 0)
-    let (c, d) = (from.vector(32) * factor + 0, from.vector(48) * factor + 0)
+    let (factor, addend) = (affine.factor, affine.addend)
+    let a = sostenuto_affine(from.vector(0), factor, addend)
+    let b = sostenuto_affine(from.vector(16), factor, addend)
+    let c = sostenuto_affine(from.vector(32), factor, addend)
+    let d = sostenuto_affine(from.vector(48), factor, addend)
     to.store(a, 0)
     to.store(b, 16)
     to.store(c, 32)
@@ -125,36 +164,51 @@ extension StepRunner {
     bits.add(a, b, c, d)
   }
 
-  /// The same with a factor that a cable modulates.
-  @inline(__always) @_noLocks private func multiply(
-    _ from: UnsafePointer<Float>, _ chain: UnsafeMutablePointer<Chain>, _ frames: UnsafePointer<Float>,
-    to: UnsafeMutablePointer<Float>, _ bits: inout MagnitudeBits
-  ) {
-    let gain = chain.pointee.modulationGain
-    let (e, f) = (frames.vector(0) * gain, frames.vector(16) * gain)
-    let (g, h) = (frames.vector(32) * gain, frames.vector(48) * gain)
-    let channels = Int(chain.pointee.channels)
+  /// The same with a factor or an addend that a cable modulates.
+  @inline(__always) @_noLocks private func runModulated(
+    _ chain: UnsafeMutablePointer<Chain>, _ bits: inout MagnitudeBits
+  ) -> Bool {
+    let link = chain.pointee.links
+    guard let frames = link.pointee.frames, let silence = link.pointee.silence, !silence.pointee
+    else { return false }
+    let gain = link.pointee.gain
+    let (channels, stride) = (Int(chain.pointee.channels), Int(link.pointee.stride))
     var channel = 0
-    repeat {
-      let from = from + channel &* Int(chain.pointee.inputStride)
-      let to = to + channel &* blockCapacity
-      let factor = chain.pointee.factors[channel]
-      let (a, b) = (from.vector(0) * (factor + e) + 0, from.vector(16) * (factor + f) + 0)
-      let (c, d) = (from.vector(32) * (factor + g) + 0, from.vector(48) * (factor + h) + 0)
-      to.store(a, 0)
-      to.store(b, 16)
-      to.store(c, 32)
-      to.store(d, 48)
-      bits.add(a, b, c, d)
+    while channel < channels {
+      let from = chain.pointee.input + channel &* Int(chain.pointee.inputStride)
+      let (m, to) = (frames + channel &* stride, chain.pointee.output + channel &* blockCapacity)
+      let affine = chain.pointee.affines[channel]
+      if link.pointee.isAddend {
+        let a = byAddend(from.vector(0), affine, m.vector(0), gain)
+        let b = byAddend(from.vector(16), affine, m.vector(16), gain)
+        let c = byAddend(from.vector(32), affine, m.vector(32), gain)
+        let d = byAddend(from.vector(48), affine, m.vector(48), gain)
+        to.store(a, 0)
+        to.store(b, 16)
+        to.store(c, 32)
+        to.store(d, 48)
+        bits.add(a, b, c, d)
+      } else {
+        let a = byFactor(from.vector(0), affine, m.vector(0), gain)
+        let b = byFactor(from.vector(16), affine, m.vector(16), gain)
+        let c = byFactor(from.vector(32), affine, m.vector(32), gain)
+        let d = byFactor(from.vector(48), affine, m.vector(48), gain)
+        to.store(a, 0)
+        to.store(b, 16)
+        to.store(c, 32)
+        to.store(d, 48)
+        bits.add(a, b, c, d)
+      }
       channel &+= 1
-    } while channel < channels
+    }
+    return true
   }
 
-  /// Multiplies a whole block of several steps. False if a node would have to be muted, or a modulation is not what it was.
-  @inline(never) @_noLocks private func multiply(_ chain: UnsafeMutablePointer<Chain>) -> Bool {
+  /// Runs a whole block of several steps. False if a node would have to be muted, or a modulation is not what it was.
+  @inline(never) @_noLocks private func runAll(_ chain: UnsafeMutablePointer<Chain>) -> Bool {
     // The output may be the memory of the input: nothing may be written that would have to be taken back.
     var bits = MagnitudeBits()
-    guard multiply(chain, to: scratch, &bits) else { return false }
+    guard run(chain, to: scratch, &bits) else { return false }
     if bits.mayBeUnfit, isAnyUnfit(chain) { return false }
     var (from, to) = (UnsafePointer(scratch), chain.pointee.output)
     var channel = 0
@@ -174,12 +228,12 @@ extension StepRunner {
   /// True if a node would have to be muted.
   @inline(never) @_noLocks private func isAnyUnfit(_ chain: UnsafeMutablePointer<Chain>) -> Bool {
     var magnitudes = Magnitudes()
-    return !multiply(chain, to: scratch, &magnitudes) || magnitudes.areUnfit
+    return !run(chain, to: scratch, &magnitudes) || magnitudes.areUnfit
   }
 
-  /// Multiplies a whole block, channel by channel. False if a modulation is not what it was. Generic, and so checked where it
-  /// is called.
-  @inline(__always) private func multiply(
+  /// Runs a whole block, channel by channel. False if a modulation is not what it was. Generic, and so checked where it is
+  /// called.
+  @inline(__always) private func run(
     _ chain: UnsafeMutablePointer<Chain>, to output: UnsafeMutablePointer<Float>,
     _ magnitudes: inout some MagnitudeSum
   ) -> Bool {
@@ -190,26 +244,34 @@ extension StepRunner {
       let from = chain.pointee.input + channel &* stride
       let to = output + channel &* blockCapacity
       var (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
-      var factor = chain.pointee.factors + channel
-      let isExamined = chain.pointee.isExamined
-      var index = 0
-      while index < count {
-        let times = factor.pointee
-        if let binding = chain.pointee.modulations[index] {
-          guard let (m, gain) = modulation(binding) else { return false }
-          a = a * (times + m.vector(0) * gain) + 0
-          b = b * (times + m.vector(16) * gain) + 0
-          c = c * (times + m.vector(32) * gain) + 0
-          d = d * (times + m.vector(48) * gain) + 0
+      var affine = chain.pointee.affines + channel
+      var link = chain.pointee.links
+      let end = link + count
+      while link != end {
+        let numbers = affine.pointee
+        if let frames = link.pointee.frames, let silence = link.pointee.silence {
+          if silence.pointee { return false }
+          let (m, gain) = (frames + channel &* Int(link.pointee.stride), link.pointee.gain)
+          if link.pointee.isAddend {
+            a = byAddend(a, numbers, m.vector(0), gain)
+            b = byAddend(b, numbers, m.vector(16), gain)
+            c = byAddend(c, numbers, m.vector(32), gain)
+            d = byAddend(d, numbers, m.vector(48), gain)
+          } else {
+            a = byFactor(a, numbers, m.vector(0), gain)
+            b = byFactor(b, numbers, m.vector(16), gain)
+            c = byFactor(c, numbers, m.vector(32), gain)
+            d = byFactor(d, numbers, m.vector(48), gain)
+          }
         } else {
-          a = a * times + 0
-          b = b * times + 0
-          c = c * times + 0
-          d = d * times + 0
+          a = sostenuto_affine(a, numbers.factor, numbers.addend)
+          b = sostenuto_affine(b, numbers.factor, numbers.addend)
+          c = sostenuto_affine(c, numbers.factor, numbers.addend)
+          d = sostenuto_affine(d, numbers.factor, numbers.addend)
         }
-        if isExamined[index] { magnitudes.add(a, b, c, d) }
-        factor += channels
-        index &+= 1
+        if link.pointee.isExamined { magnitudes.add(a, b, c, d) }
+        affine += channels
+        link += 1
       }
       to.store(a, 0)
       to.store(b, 16)
@@ -219,4 +281,17 @@ extension StepRunner {
     }
     return true
   }
+}
+
+/// A vector times a factor, plus an addend, to one of which `m` times `gain` is added.
+@_transparent @_noLocks private func byFactor(
+  _ v: SIMD16<Float>, _ affine: Affine, _ m: SIMD16<Float>, _ gain: Float
+) -> SIMD16<Float> {
+  sostenuto_affine_by_factor(v, affine.factor, affine.addend, m, gain)
+}
+
+@_transparent @_noLocks private func byAddend(
+  _ v: SIMD16<Float>, _ affine: Affine, _ m: SIMD16<Float>, _ gain: Float
+) -> SIMD16<Float> {
+  sostenuto_affine_by_addend(v, affine.factor, affine.addend, m, gain)
 }

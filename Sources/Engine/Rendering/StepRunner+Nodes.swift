@@ -11,11 +11,16 @@ extension StepRunner {
     var (port, binding) = (step.pointee.ports, step.pointee.bindings)
     let end = binding + Int(step.pointee.portCount)
     let isSource = binding == end
-    while binding != end {
+    if step.pointee.portCount == 1 {
       if binding.pointee.sum != nil { sumInput(binding) }
-      if !bind(port, binding) { isQuiet = false }
-      port += 1
-      binding += 1
+      isQuiet = bind(port, binding)
+    } else {
+      while binding != end {
+        if binding.pointee.sum != nil { sumInput(binding) }
+        if !bind(port, binding) { isQuiet = false }
+        port += 1
+        binding += 1
+      }
     }
     guard isQuiet == isSource, !node.pointee.isAsleep, !node.pointee.isMoving,
       node.pointee.modulated == step.pointee.modulated, !isMetering

@@ -95,9 +95,12 @@ struct StepRunner: ~Copyable {
     _ step: UnsafeMutablePointer<Step>, before end: UnsafeMutablePointer<Step>
   ) {
     guard step < end else { return }
-    // The part of a slot for every block, and what lies behind it; and one and a half lines of a chain.
-    sostenuto_fetch(UnsafeRawPointer(step.pointee.node) + 64, 128)
-    sostenuto_fetch(step.pointee.chain, 128)
+    if step.pointee.operation == .chain {
+      sostenuto_fetch(step.pointee.chain, 128)
+    } else {
+      // The part of a slot for every block, and what lies behind it.
+      sostenuto_fetch(UnsafeRawPointer(step.pointee.node) + 64, 128)
+    }
   }
 
   @_noLocks private mutating func run(_ steps: UnsafeMutablePointer<Step>, _ count: Int) {

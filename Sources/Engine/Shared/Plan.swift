@@ -158,8 +158,8 @@ struct InletSum: BitwiseCopyable {
 }
 
 /// One step or several in a row each of which reads only the one before it, which nothing else reads, and has a kernel
-/// that multiplies (`Kernel.multiplies`). As long as their nodes are at rest, apart from factors that cables modulate, they are run at
-/// once, with the samples of a channel in registers.
+/// that multiplies and adds (`Kernel.isAffine`). As long as their nodes are at rest, apart from what cables modulate, they
+/// are run at once, with the samples of a channel in registers. What each block reads stands first.
 struct Chain: BitwiseCopyable {
   /// First channel of what the first step reads, and of what the last one writes.
   var input: UnsafePointer<Float>
@@ -167,27 +167,41 @@ struct Chain: BitwiseCopyable {
   /// Silence flags of both.
   var inputSilence: UnsafePointer<Bool>
   var outputSilence: UnsafeMutablePointer<Bool>
-  /// Of each step in turn the factors of its channels.
-  var factors: UnsafeMutablePointer<Float>
-  /// The number of moves (`RenderJob.moves`) with which all nodes were at rest, with these factors; 0: none.
+  /// The sum of cables that the first step reads; nil: a buffer.
+  var sum: UnsafeMutablePointer<InletSum>?
+  /// Of each step in turn the numbers of its channels.
+  var affines: UnsafeMutablePointer<Affine>
+  /// The number of moves (`RenderJob.moves`) with which all nodes were at rest, with these numbers; 0: none.
   var settledAt: UInt32 = 0
-  var count: Int32
-  /// Channels of each output.
-  var channels: Int32
   /// Floats between the input's channels; 0: all outputs of the first step get the same one.
   var inputStride: Int16
+  /// Channels of each output.
+  var channels: UInt8
   /// It has one step.
   var isSingle: Bool
   /// The blast shield looks at a step.
   var isAnyExamined = false
-  /// Of a single step, while it is settled: what is added to its factor, times a gain, and the silence flag of that.
-  var modulation: UnsafePointer<Float>?
-  var modulationSilence: UnsafePointer<Bool>?
-  var modulationGain: Float = 0
-  /// Of each step the modulation that is added to its factor, or nil.
-  var modulations: UnsafeMutablePointer<UnsafeMutablePointer<InputBinding>?>
-  /// Steps that the blast shield looks at.
-  var isExamined: UnsafeMutablePointer<Bool>
+  /// A single step is modulated.
+  var isModulated = false
+  var count: Int32
+  /// A record for each step.
+  var links: UnsafeMutablePointer<ChainLink>
+}
+
+/// What a step of a chain has besides its numbers.
+struct ChainLink: BitwiseCopyable {
+  /// What is added to its factor or its addend; nil: nothing.
+  var binding: UnsafeMutablePointer<InputBinding>?
+  /// While the chain is settled: the frames of that, their silence flag and their gain.
+  var frames: UnsafePointer<Float>?
+  var silence: UnsafePointer<Bool>?
+  var gain: Float = 1
+  /// Floats between the channels; 0: all get the same one.
+  var stride: Int16 = 0
+  /// It is the addend that is modulated.
+  var isAddend = false
+  /// The blast shield looks at the step.
+  var isExamined = false
 }
 
 struct EventSource: BitwiseCopyable {

@@ -1,0 +1,103 @@
+import Realtime
+
+// Finding chains among the steps. Worker.
+
+extension StepWriter {
+  /// What the first step of a chain reads.
+  struct ChainStart {
+    var input: UnsafePointer<Float>
+    var silence: UnsafePointer<Bool>
+    /// Floats between channels; 0: all get the same one.
+    var stride = 0
+    var sum: UnsafeMutablePointer<InletSum>?
+  }
+
+  /// Adds a step, the next one, to the chain before it, or begins another one.
+  mutating func follow(_ step: Step, _ row: NodeRow.Pointer, _ inlets: Inlets) {
+    guard row.pointee.isAffine, step.operation == .processPlain, let start = chainStart(step, row, inlets),
+      let link = chainLink(step, row, inlets)
+    else { return endChain() }
+    let channels = Int(row.outputChannels[0])
+    let isNext =
+      row.pointee.inputCount > 0 && start.sum == nil && start.stride > 0
+      && chain.upperBound == steps.count
+    if isNext, let output = chainOutput, output == (inlets.wires[0].output, channels) {
+      chain = chain.lowerBound..<(steps.count + 1)
+    } else {
+      endChain()
+      chain = steps.count..<(steps.count + 1)
+      chainStart = start
+    }
+    chainLinks.append(link)
+    let goesOn = row.readers[0] == 1 && row.pointee.crossing == nil && row.pointee.delayedReaders == 0
+    chainOutput = goesOn ? (Int(row.pointee.firstOutput), channels) : nil
+  }
+
+  /// What a step reads, if that can be the beginning of a chain. A source reads zeros.
+  private func chainStart(_ step: Step, _ row: NodeRow.Pointer, _ inlets: Inlets) -> ChainStart? {
+    guard row.pointee.inputCount > 0 else {
+      return ChainStart(input: zeros[0], silence: UnsafePointer(never))
+    }
+    let (channels, outputs) = (Int(row.channels[0]), Int(row.outputChannels[0]))
+    guard channels == outputs || channels == 1 else { return nil }
+    let inlet = inlets.list[0]
+    var start: ChainStart
+    if let sum = step.bindings.pointee.sum {
+      start = ChainStart(
+        input: UnsafePointer(sum.pointee.output.base), silence: UnsafePointer(never), sum: sum)
+    } else {
+      guard inlet.wires.count == 1, inlets.wires[0].row.isStraight else { return nil }
+      start = ChainStart(input: UnsafePointer(base(of: inlets.wires[0])), silence: silence(inlets.wires[0]))
+    }
+    if !inlet.isUniform, channels == outputs { start.stride = blockCapacity }
+    return start
+  }
+
+  /// The modulation of a step by one cable, or none; nil: something else is connected to it.
+  private func chainLink(_ step: Step, _ row: NodeRow.Pointer, _ inlets: Inlets) -> ChainLink? {
+    var link = ChainLink()
+    for (position, inlet) in inlets.list.enumerated().dropFirst(Int(row.pointee.inputCount > 0 ? 1 : 0)) {
+      if inlet.parameter < 0, inlet.wires.isEmpty { continue }
+      guard link.binding == nil, inlet.wires.count == 1 else { return nil }
+      let wire = inlets.wires[inlet.wires.lowerBound]
+      guard !inlet.isRatio, !wire.row.isDelayed else { return nil }
+      link.binding = step.bindings + position
+      if inlet.parameter >= 0 {
+        link.isAddend = inlet.parameter == Int(row.pointee.addendParameter)
+        guard link.isAddend || inlet.parameter == Int(row.pointee.factorParameter), inlet.channels == 1
+        else { return nil }
+      } else {
+        guard position == Int(row.pointee.factorInput) else { return nil }
+        if inlet.channels > 1, !inlet.isUniform {
+          guard inlet.channels == Int(row.outputChannels[0]) else { return nil }
+          if let sum = step.bindings[position].sum {
+            guard let stride = Int16(exactly: sum.pointee.sources.pointee.stride) else { return nil }
+            link.stride = stride
+          } else {
+            guard wire.row.isStraight else { return nil }
+            link.stride = Int16(blockCapacity)
+          }
+        }
+      }
+    }
+    return link
+  }
+
+  /// Makes a chain of the steps that may be one.
+  mutating func endChain() {
+    defer { (chain, chainStart, chainOutput, chainLinks) = (0..<0, nil, nil, []) }
+    guard !chain.isEmpty, let start = chainStart else { return }
+    let last = steps[chain.upperBound - 1]
+    let channels = Int(last.context.outputs[0].count)
+    let record: UnsafeMutablePointer<Chain> = memory.reserveLines(1)
+    record.initialize(
+      to: Chain(
+        input: start.input, output: last.context.outputs[0].base, inputSilence: start.silence,
+        outputSilence: last.outputSilence, sum: start.sum, affines: memory.reserve(chain.count * channels),
+        inputStride: Int16(start.stride), channels: UInt8(channels), isSingle: chain.count == 1,
+        count: Int32(chain.count), links: memory.allocate(chainLinks)))
+    steps[chain.lowerBound].operation = .chain
+    steps[chain.lowerBound].chain = record
+    scratch = max(scratch, channels * blockCapacity)
+  }
+}
