@@ -52,6 +52,50 @@ public struct Lfo: Kernel {
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let (shape, range) = (block.crossfades[Self.shape], block.crossfades[Self.range])
+    let (ahead, width) = (block.parameters[Self.phase], block.parameters[Self.width])
+    let (rate, spread) = (block.parameters[Self.rate], block.parameters[Self.spread])
+    guard shape.blend == nil, range.blend == nil, ahead.isSteady, width.isSteady, spread.isSteady
+    else { return move(block) }
+    let places = block.scratch.assumingMemoryBound(to: Int64.self)
+    let start = place
+    // Random values mostly stay for many blocks.
+    let isHeld = shape.new >= 5 && rate.isSteady
+    let step = isHeld ? advance(block) : 0
+    if !isHeld { write(block, to: places) }
+    let (scale, offset) = (1 - 0.5 * range.new, 0.5 * range.new)
+    let high = width.value(0) * 0.01
+    let output = block.outputs[0]
+    var channel = 0
+    while channel < output.count {
+      let cycles =
+        limited(ahead.value(0) * 0.01, -1000, 1000)
+        + limited(spread.value(0), 0, 100) * (Sweep.part(channel) * 0.01)
+      let more = Self.whole(Double(cycles) * Self.parts)
+      let wave = Wave(
+        places: places, more: more, high: high, scale: scale, offset: offset, to: output[channel])
+      if shape.new == 0 {
+        wave.write(0, block.frames)
+      } else if shape.new == 1 {
+        wave.write(1, block.frames)
+      } else if shape.new == 2 {
+        wave.write(2, block.frames)
+      } else if shape.new == 3 {
+        wave.write(3, block.frames)
+      } else if shape.new == 4 {
+        wave.write(4, block.frames)
+      } else if isHeld {
+        hold(wave, start, step, channel, isSmooth: shape.new > 5, block.frames)
+      } else {
+        vary(wave, channel, isSmooth: shape.new > 5, block.frames)
+      }
+      channel &+= 1
+    }
+    return .sounding
+  }
+
+  /// The same while more than the rate moves.
+  @inline(never) @_noLocks private mutating func move(_ block: Block) -> Activity {
     let places = block.scratch.assumingMemoryBound(to: Int64.self)
     write(block, to: places)
     let (shape, range) = (block.crossfades[Self.shape], block.crossfades[Self.range])
@@ -72,14 +116,11 @@ public struct Lfo: Kernel {
           let share = blend.vector(frame)
           y = wave(shape.old, places + frame, cycles, high, channel) * (1 - share) + y * share
         }
-        if range.new != 0 || range.blend != nil {
-          var share = Frames(repeating: range.new)
-          if let blend = range.blend {
-            share = blend.vector(frame) * range.new + (1 - blend.vector(frame)) * range.old
-          }
-          y = y * (1 - 0.5 * share) + 0.5 * share
+        var share = Frames(repeating: range.new)
+        if let blend = range.blend {
+          share = blend.vector(frame) * range.new + (1 - blend.vector(frame)) * range.old
         }
-        to.store(y + 0, frame)
+        to.store(y * (1 - 0.5 * share) + 0.5 * share, frame)
         frame &+= 16
       }
       channel &+= 1
@@ -87,19 +128,32 @@ public struct Lfo: Kernel {
     return .sounding
   }
 
+  // MARK: Places
+
+  /// The nearest whole number, below 2^51.
+  @inline(__always) @_noLocks private static func whole(_ x: Double) -> Int64 {
+    Int64(bitPattern: (x + rounding).bitPattern) &- Int64(bitPattern: rounding.bitPattern)
+  }
+
+  /// Goes on by a block at a rate that stays. Returns the parts of a frame.
+  @inline(__always) @_noLocks private mutating func advance(_ block: Block) -> Int64 {
+    let limit = block.rate * 0.5
+    let frequency = limited(block.parameters[Self.rate].value(0), 0 - limit, limit)
+    let step = Self.whole(Double(frequency) * (Self.parts / Double(block.rate)))
+    place &+= step &* Int64(truncatingIfNeeded: block.frames)
+    return step
+  }
+
   /// Writes the places of the block's frames, and advances.
   @inline(__always) @_noLocks private mutating func write(
     _ block: Block, to places: UnsafeMutablePointer<Int64>
   ) {
-    let rate = block.parameters[Self.rate]
-    let (scale, limit) = (Self.parts / Double(block.rate), block.rate * 0.5)
-    if let rates = rate.frames(0) { return write(rates, scale, limit, block.frames, to: places) }
-    let frequency = Double(limited(rate.value(0), 0 - limit, limit))
-    let step =
-      Int64(bitPattern: (frequency * scale + Self.rounding).bitPattern)
-      &- Int64(bitPattern: Self.rounding.bitPattern)
-    sostenuto_write_places(place, step, 0, Int64(truncatingIfNeeded: (block.frames &+ 15) & ~15), places)
-    place &+= step &* Int64(truncatingIfNeeded: block.frames)
+    if let rates = block.parameters[Self.rate].frames(0) {
+      return write(rates, Self.parts / Double(block.rate), block.rate * 0.5, block.frames, to: places)
+    }
+    let start = place
+    let step = advance(block)
+    sostenuto_write_places(start, step, 0, Int64(truncatingIfNeeded: (block.frames &+ 15) & ~15), places)
   }
 
   /// The same for a rate that moves.
@@ -117,11 +171,88 @@ public struct Lfo: Kernel {
     place = frame == frames ? next : places[frames]
   }
 
+  // MARK: Waves
+
+  /// Writes one channel, whose places are moved on by `more`.
+  private struct Wave {
+    let places: UnsafeMutablePointer<Int64>
+    let more: Int64
+    let high, scale, offset: Float
+    let to: UnsafeMutablePointer<Float>
+
+    @inline(__always) @_noLocks func write(_ shape: Float, _ frames: Int) {
+      let high = Frames(repeating: high)
+      var frame = 0
+      while frame < frames {
+        let y = Lfo.wave(shape, sostenuto_shifted_parts(places + frame, more), high)
+        to.store(y * scale + offset, frame)
+        frame &+= 16
+      }
+    }
+
+    /// Goes from one value to the next in the course of a cycle.
+    @inline(__always) @_noLocks func write(from value: Float, by distance: Float, _ frames: Int) {
+      var frame = 0
+      while frame < frames {
+        let share = Lfo.smooth(Lfo.done(sostenuto_shifted_parts(places + frame, more)))
+        to.store((value + distance * share) * scale + offset, frame)
+        frame &+= 16
+      }
+    }
+  }
+
+  /// Random values of a rate that stays: mostly all frames are of one cycle.
+  @inline(__always) @_noLocks private func hold(
+    _ wave: Wave, _ start: Int64, _ step: Int64, _ channel: Int, isSmooth: Bool, _ frames: Int
+  ) {
+    let first = start &+ wave.more
+    let last = first &+ step &* Int64(truncatingIfNeeded: frames &- 1)
+    let isOne = first &>> 40 == last &>> 40
+    if isSmooth || !isOne {
+      sostenuto_write_places(start, step, 0, Int64(truncatingIfNeeded: (frames &+ 15) & ~15), wave.places)
+    }
+    guard isOne else { return vary(wave, channel, isSmooth: isSmooth, frames) }
+    let number = UInt32(truncatingIfNeeded: first &>> 40)
+    let value = chance(number, channel)
+    if isSmooth {
+      wave.write(from: value, by: chance(number &+ 1, channel) - value, frames)
+    } else {
+      wave.to.fill(value * wave.scale + wave.offset)
+    }
+  }
+
+  /// Random values of frames of several cycles.
+  @inline(never) @_noLocks private func vary(_ wave: Wave, _ channel: Int, isSmooth: Bool, _ frames: Int) {
+    var frame = 0
+    while frame < frames {
+      let places = wave.places + frame
+      let numbers = unsafeBitCast(sostenuto_shifted_numbers(places, wave.more), to: SIMD16<UInt32>.self)
+      var y = chance(numbers, channel)
+      if isSmooth {
+        let share = Self.smooth(Self.done(sostenuto_shifted_parts(places, wave.more)))
+        y = y + (chance(numbers &+ 1, channel) - y) * share
+      }
+      wave.to.store(y * wave.scale + wave.offset, frame)
+      frame &+= 16
+    }
+  }
+
   /// Sixteen frames of a shape, from their places on.
   @inline(__always) @_noLocks private func wave(
     _ shape: Float, _ places: UnsafePointer<Int64>, _ ahead: Frames, _ width: Frames, _ channel: Int
   ) -> Frames {
     let parts = sostenuto_cycle_parts(places, ahead)
+    if shape < 5 { return Self.wave(shape, parts, width) }
+    let numbers = unsafeBitCast(sostenuto_cycle_numbers(places, ahead), to: SIMD16<UInt32>.self)
+    let held = chance(numbers, channel)
+    if shape == 5 { return held }
+    return held + (chance(numbers &+ 1, channel) - held) * Self.smooth(Self.done(parts))
+  }
+
+  /// Sixteen frames of a shape that is not random, from parts of the cycle on.
+  @inline(__always) @_noLocks private static func wave(
+    _ shape: Float, _ parts: SIMD16<Int32>, _ width: Frames
+  ) -> Frames {
     if shape == 0 { return Corners.sine(parts) }
     if shape == 1 {
       // A half of the cycle in quarters: beyond the first one it turns back.
@@ -129,28 +260,41 @@ public struct Lfo: Kernel {
       let size = magnitude(x)
       return copySign(sostenuto_lesser(size, 2 - size), x)
     }
-    // Parts of the cycle, 0..<1, in as many bits as are exact.
-    let bits = unsafeBitCast(parts, to: SIMD16<UInt32>.self) &>> 8
-    let done = converted(unsafeBitCast(bits, to: SIMD16<Int32>.self)) * (1 / 16_777_216)
+    let done = done(parts)
     if shape == 2 { return done * 2 - 1 }
     if shape == 3 { return 1 - done * 2 }
-    if shape == 4 {
-      return sostenuto_where_above(
-        width - done, 0, Frames(repeating: 1), Frames(repeating: -1))
-    }
-    let numbers = unsafeBitCast(sostenuto_cycle_numbers(places, ahead), to: SIMD16<UInt32>.self)
-    let held = chance(numbers, channel)
-    if shape == 5 { return held }
-    let share = done * done * done * (done * (done * 6 - 15) + 10)
-    // The numbers wrap with the 24 bits of their cycles.
-    return held + (chance(numbers &+ 1, channel) - held) * share
+    return sostenuto_where_above(width - done, 0, Frames(repeating: 1), Frames(repeating: -1))
   }
 
-  /// Random values of -1...1 for numbers of cycles.
+  /// Parts of the cycle, 0..<1, in as many bits as are exact.
+  @inline(__always) @_noLocks private static func done(_ parts: SIMD16<Int32>) -> Frames {
+    let bits = unsafeBitCast(parts, to: SIMD16<UInt32>.self) &>> 8
+    return converted(unsafeBitCast(bits, to: SIMD16<Int32>.self)) * (1 / 16_777_216)
+  }
+
+  /// A course from 0 to 1 that is level at both ends.
+  @inline(__always) @_noLocks private static func smooth(_ done: Frames) -> Frames {
+    done * done * done * (done * (done * 6 - 15) + 10)
+  }
+
+  /// Random values of -1...1 for numbers of cycles, which wrap with their 24 bits.
   @inline(__always) @_noLocks private func chance(_ numbers: SIMD16<UInt32>, _ channel: Int) -> Frames {
-    let low = UInt32(truncatingIfNeeded: seed) &+ UInt32(truncatingIfNeeded: channel) &* 0x9e37_79b9
-    let high = UInt32(truncatingIfNeeded: seed &>> 32) ^ UInt32(truncatingIfNeeded: channel &* 0x85eb_ca6b)
+    let (low, high) = salt(channel)
     let hash = Noise.mixed(Noise.mixed((numbers & 0xff_ffff) ^ low) &+ high)
     return converted(unsafeBitCast(hash, to: SIMD16<Int32>.self)) * (1 / 2_147_483_648)
+  }
+
+  @inline(__always) @_noLocks private func chance(_ number: UInt32, _ channel: Int) -> Float {
+    let (low, high) = salt(channel)
+    let hash = Noise.mixed(Noise.mixed((number & 0xff_ffff) ^ low) &+ high)
+    return Float(Int32(bitPattern: hash)) * (1 / 2_147_483_648)
+  }
+
+  /// Numbers of the node and the channel.
+  @inline(__always) @_noLocks private func salt(_ channel: Int) -> (low: UInt32, high: UInt32) {
+    (
+      UInt32(truncatingIfNeeded: seed) &+ UInt32(truncatingIfNeeded: channel) &* 0x9e37_79b9,
+      UInt32(truncatingIfNeeded: seed &>> 32) ^ UInt32(truncatingIfNeeded: channel &* 0x85eb_ca6b)
+    )
   }
 }

@@ -40,3 +40,15 @@ SOSTENUTO_VECTOR sostenuto_integers sostenuto_cycle_numbers(const long long *pla
   return __builtin_shufflevector(sostenuto_moved_on(places, cycles.lo, 40), sostenuto_moved_on(places + 8, cycles.hi, 40),
                                  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
+
+/* The same of places that are all moved on by as many parts. */
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_shifted(const long long *places, long long more, int bits) {
+  typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
+  return __builtin_shufflevector(__builtin_convertvector((*(const places_of_memory *)places + more) >> bits, sostenuto_eight_integers),
+                                 __builtin_convertvector((*(const places_of_memory *)(places + 8) + more) >> bits, sostenuto_eight_integers),
+                                 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_shifted_parts(const long long *places, long long more) { return sostenuto_shifted(places, more, 8); }
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_shifted_numbers(const long long *places, long long more) {
+  return sostenuto_shifted(places, more, 40);
+}
