@@ -158,8 +158,8 @@ public struct Phaser: Kernel {
     let (freq, depth, spread) = (parameters[Self.freq], parameters[Self.depth], parameters[Self.spread])
     let turn = 3.141_592_7 / block.rate
     var channel = 0
-    while channel < 8 {
-      let part = Sweep.part(first &+ (channel < count ? channel : 0))
+    while channel < count {
+      let part = Sweep.part(first &+ channel)
       var frame = 0
       while frame < block.frames {
         let sine = sweep.sines(frame, limited(spread.vector(0, frame) * 0.01, 0, 1) * part)
@@ -171,6 +171,11 @@ public struct Phaser: Kernel {
         poles.store((g - 1) / (g + 1), channel &* blockCapacity &+ frame)
         frame &+= 16
       }
+      channel &+= 1
+    }
+    // Lanes without a channel have some poles too.
+    while channel < 8 {
+      copyWhole(poles, to: poles + channel &* blockCapacity)
       channel &+= 1
     }
     var frame = 0
