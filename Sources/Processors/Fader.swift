@@ -32,21 +32,36 @@ public struct Fader: Kernel {
     let (mix, law) = (block.parameters[Self.mix], block.crossfades[Self.law])
     guard mix.isSteady, law.blend == nil else { return move(block) }
     let gains = Gains(Frames(repeating: mix.value(0)), law, 0)
+    if b.isSilent { return soften(block, gains.a) }
     let channels = output.count < a.count ? output.count : a.count
     var (channel, other) = (0, 0)
     while channel < channels {
       let (x, to) = (a[channel], output[channel])
-      // Of a port without cable all channels are zeros.
-      let y = b.isSilent ? nil : Optional(b[other])
-      var frame = 0
-      while frame < blockCapacity {
-        var sum = x.vector(frame) * gains.a
-        if let y { sum += y.vector(frame) * gains.b }
-        to.store(sum + 0, frame)
-        frame &+= 16
-      }
+      let y = b[other]
+      let (p, q) = (
+        x.vector(0) * gains.a + y.vector(0) * gains.b, x.vector(16) * gains.a + y.vector(16) * gains.b
+      )
+      let (r, s) = (
+        x.vector(32) * gains.a + y.vector(32) * gains.b, x.vector(48) * gains.a + y.vector(48) * gains.b
+      )
+      to.store(p + 0, 0)
+      to.store(q + 0, 16)
+      to.store(r + 0, 32)
+      to.store(s + 0, 48)
       channel &+= 1
       other = other &+ 1 < b.count ? other &+ 1 : 0
+    }
+    return .sounding
+  }
+
+  /// The same without a sound at `b`.
+  @inline(never) @_noLocks private func soften(_ block: Block, _ gain: Frames) -> Activity {
+    let (a, output) = (block.inputs[0], block.outputs[0])
+    let channels = output.count < a.count ? output.count : a.count
+    var channel = 0
+    while channel < channels {
+      multiplyWhole(a[channel], gain[0], to: output[channel])
+      channel &+= 1
     }
     return .sounding
   }
@@ -81,6 +96,10 @@ public struct Fader: Kernel {
 
     @inline(__always) @_noLocks init(_ percent: Frames, _ law: CrossfadeStream, _ frame: Int) {
       let m = limited(percent * 0.01, 0, 1)
+      if law.blend == nil, law.new == 0 {
+        (a, b) = (1 - m, m)
+        return
+      }
       // The sum of their squares is one.
       let (cosine, sine) = (sineOfQuarters(1 - m), sineOfQuarters(m))
       if let blend = law.blend {
@@ -89,8 +108,7 @@ public struct Fader: Kernel {
         a = (1 - m) * (1 - power) + cosine * power
         b = m * (1 - power) + sine * power
       } else {
-        a = law.new == 0 ? 1 - m : cosine
-        b = law.new == 0 ? m : sine
+        (a, b) = (cosine, sine)
       }
     }
   }

@@ -28,6 +28,8 @@ public struct Matrix: Kernel {
   private var isStale = true
   /// No gain moves.
   private var isResting = true
+  /// All gains of two inputs at unity and two outputs, as long as none is set: they lie far apart.
+  private var stereo: StereoGains?
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
     Arena.bytes { Self(configuration, arena: &$0) }
@@ -81,6 +83,7 @@ public struct Matrix: Kernel {
     _ parameter: Int, element: Int, to value: Float, over frames: Int
   ) {
     isResting = false
+    stereo = nil
     if parameter == Self.in {
       inRamps[element].move(to: value, over: frames)
     } else if parameter == Self.out {
@@ -117,6 +120,10 @@ public struct Matrix: Kernel {
       if !isResting { skip(block.frames) }
       return .silent
     }
+    if isResting, let stereo {
+      stereo.mix(input[0], input[1], to: block.outputs[0])
+      return .sounding
+    }
     if isStale { listHeard() }
     scaleInputs(input, block.frames)
     if isResting { rest(block) } else { move(block) }
@@ -127,7 +134,11 @@ public struct Matrix: Kernel {
   @_noLocks private mutating func rest(_ block: Block) {
     let output = block.outputs[0]
     let master = masterRamp.target
-    if rows == 2, columns == 2 { return mixStereo(output, block.frames, master) }
+    if rows == 2, columns == 2 {
+      let gains = StereoGains(gains, outRamps[0].target, outRamps[1].target, master)
+      if inRamps[0].target == 1, inRamps[1].target == 1 { stereo = gains }
+      return gains.mix(sources[0], sources[1], to: output)
+    }
     var sums = MatrixSums(
       sources, inputs: rows, frames: block.frames, room: summed, gains: gains, master: master)
     var j = 0
@@ -141,24 +152,6 @@ public struct Matrix: Kernel {
       j &+= 1
     }
     sums.run()
-  }
-
-  /// Two inputs and two outputs at rest, without lists: the same sums.
-  @_noLocks private func mixStereo(_ output: OutputPort, _ frames: Int, _ master: Float) {
-    let (x, y) = (sources[0], sources[1])
-    let (left, right) = (output[0], output[1])
-    let (leftGain, rightGain) = (outRamps[0].target, outRamps[1].target)
-    let (a, b, c, d) = (gains[0], gains[1], gains[2], gains[3])
-    let zero = Frames(repeating: 0)
-    var frame = 0
-    while frame < frames {
-      let (p, q) = (x.vector(frame), y.vector(frame))
-      let l = addProduct(addProduct(zero, p, a), q, b)
-      let r = addProduct(addProduct(zero, p, c), q, d)
-      left.store(l * leftGain * master + 0, frame)
-      right.store(r * rightGain * master + 0, frame)
-      frame &+= 16
-    }
   }
 
   @_noLocks private mutating func move(_ block: Block) {
@@ -363,6 +356,38 @@ public struct Matrix: Kernel {
     to.store(to.vector(16) * gain.second * master.second + 0, 16)
     to.store(to.vector(32) * gain.third * master.third + 0, 32)
     to.store(to.vector(48) * gain.fourth * master.fourth + 0, 48)
+  }
+}
+
+/// Gains of two inputs and two outputs at rest.
+private struct StereoGains: BitwiseCopyable {
+  private let leftToLeft, rightToLeft, leftToRight, rightToRight: Float
+  private let left, right, master: Float
+
+  /// Of all crosspoints, of the outputs and of the whole.
+  @inline(__always) @_noLocks init(
+    _ crosspoints: UnsafePointer<Float>, _ left: Float, _ right: Float, _ master: Float
+  ) {
+    (leftToLeft, rightToLeft) = (crosspoints[0], crosspoints[1])
+    (leftToRight, rightToRight) = (crosspoints[2], crosspoints[3])
+    (self.left, self.right, self.master) = (left, right, master)
+  }
+
+  /// The same sums as of any other matrix, without lists.
+  @inline(__always) @_noLocks func mix(
+    _ x: UnsafePointer<Float>, _ y: UnsafePointer<Float>, to output: OutputPort
+  ) {
+    let (l, r) = (output[0], output[1])
+    let zero = Frames(repeating: 0)
+    var frame = 0
+    while frame < blockCapacity {
+      let (p, q) = (x.vector(frame), y.vector(frame))
+      let toLeft = addProduct(addProduct(zero, p, leftToLeft), q, rightToLeft)
+      let toRight = addProduct(addProduct(zero, p, leftToRight), q, rightToRight)
+      l.store(toLeft * left * master + 0, frame)
+      r.store(toRight * right * master + 0, frame)
+      frame &+= 16
+    }
   }
 }
 
