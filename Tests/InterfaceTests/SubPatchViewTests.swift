@@ -12,6 +12,7 @@ import Testing
     let stage = Stage.demo()
     _ = try? stage.session.perform("collapse dist main into fx")
     _ = try? stage.session.perform("publish fx/dist.drive as fx/dirt")
+    stage.app.tick()
     stage.app.desk.focus(stage.session.patch.id(named: "fx") ?? NodeID(raw: 0))
     stage.app.tick()
     stage.app.state.message = nil

@@ -37,15 +37,18 @@ SOSTENUTO_VECTOR void sostenuto_pass_stages(float *frames, const float *poles, c
   for (int i = 0; i < 12; i++) *(row_of_memory *)(states + 8 * i) = s[i];
 }
 
-/* The same with a loop of its own for the usual numbers of stages, whose states are in registers. */
+/* The same with a loop of its own for the usual numbers of stages, whose states are in registers where there are 32 of these. */
 SOSTENUTO_VECTOR void sostenuto_pass_eight(float *frames, const float *poles, const float *feedback, float *states, long long stages,
                                            long long count) {
+#ifdef __AVX512F__
   switch (stages) {
     case 2: return sostenuto_pass_stages(frames, poles, feedback, states, 2, count);
     case 4: return sostenuto_pass_stages(frames, poles, feedback, states, 4, count);
     case 6: return sostenuto_pass_stages(frames, poles, feedback, states, 6, count);
     case 8: return sostenuto_pass_stages(frames, poles, feedback, states, 8, count);
     case 12: return sostenuto_pass_stages(frames, poles, feedback, states, 12, count);
-    default: return sostenuto_pass_stages(frames, poles, feedback, states, stages, count);
+    default: break;
   }
+#endif
+  sostenuto_pass_stages(frames, poles, feedback, states, stages, count);
 }

@@ -19,14 +19,12 @@ struct ChannelSpread {
   /// Gains between widths, derived from a conversion between counts.
   ///
   /// `isMixed`: the source's extra channels hold state of their own, so they are mixed in. False for a kernel
-  /// without memory. `isFolded`: the destination adds its channels up, so that those beyond its count must be silent.
-  init(
-    _ conversion: ChannelConversion, from: PortChannels, to: PortChannels, isMixed: Bool, isFolded: Bool
-  ) {
+  /// without memory. `most`: channels of the destination that may sound.
+  init(_ conversion: ChannelConversion, from: PortChannels, to: PortChannels, isMixed: Bool, most: Int) {
     gains = conversion.gains
     if from.width == from.count, to.width == to.count { return }
-    if from == to, !isFolded, conversion.isStraight(channels: from.count) {
-      gains = Self.identity(from.width).gains
+    if from == to, conversion.isStraight(channels: from.count) {
+      gains = Self.identity(min(from.width, most)).gains
       return
     }
     if isMixed, from.width > from.count {
@@ -38,8 +36,8 @@ struct ChannelSpread {
         }
       }
     }
-    guard to.width > to.count, !isFolded else { return }
-    gains = (0..<to.width).flatMap { channel in
+    guard to.width > to.count else { return }
+    gains = (0..<min(to.width, most)).flatMap { channel in
       gains.filter { $0.destination == channel % to.count }.map {
         ChannelGain(source: $0.source, destination: channel, gain: $0.gain)
       }

@@ -244,13 +244,17 @@ final class EngineCable {
     return ChannelConversion(from: ends.from.count, to: ends.to.count, map: key.map, mixing: key.mixing)
   }
 
-  /// Its destination adds the channels of its input up, each of which counts.
-  private var isFolded: Bool { !isModulation && destination.foldsInputs }
+  /// Channels of an input that the destination adds up, where each of them counts: those beyond are silent. One channel stands
+  /// for as many as come out.
+  private func foldWidth(_ ends: Ends) -> Int {
+    guard !isModulation, destination.foldsInputs else { return .max }
+    return max(ends.to.count, ends.to.count == 1 ? destination.outputChannels[0] : 1)
+  }
 
   private func spread(_ ends: Ends) -> ChannelSpread {
     ChannelSpread(
       conversion(ends), from: ends.from, to: ends.to, isMixed: source.hasMemoryOfChannels,
-      isFolded: isFolded)
+      most: foldWidth(ends))
   }
 
   /// Name of its conversion to an input with this many channels; nil where channels pass straight through.
@@ -278,7 +282,7 @@ final class EngineCable {
     row.pointee.isForAll = fixed == nil && isForAll(ends)
     row.pointee.isStraight =
       fixed == nil && key.map == nil && key.depth == nil && ends.from == ends.to
-      && (ends.to.width == ends.to.count || !isFolded)
+      && ends.to.width <= foldWidth(ends)
     row.pointee.isSpread =
       fixed == nil && !isModulation && ends.from == .one && ends.to == PortChannels(count: 2, width: 2)
       && ChannelConversion.isForAll(from: 1, map: key.map, mixing: key.mixing)
