@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The piano in the real program on a real terminal that reports no releases: ten thousand presses, with held
+/// The piano in the real program on real terminals that report releases, and that don't: ten thousand presses, with held
 /// keys that repeat, lost focus, Ctrl-Z and `fg`. A take's journal tells which notes began and ended.
 @Suite(.serialized) struct PressTests {
-  @Test(arguments: [false]) func noNoteHangsAfterTenThousandPresses(reportsReleases: Bool) throws {
+  @Test(arguments: [false, true]) func noNoteHangsAfterTenThousandPresses(reportsReleases: Bool) throws {
     let folder = try Folder()
     let patch = try folder.file(
       "keys.patch",
@@ -114,6 +114,8 @@ private struct Hand {
   mutating func forget() { down = [] }
 
   mutating func stopAndGoOn() {
+    // The finger that presses z with Ctrl has let it go before.
+    if let place = down.firstIndex(of: "z") { send(down.remove(at: place), 3) }
     terminal.put(terminal.reportsReleases ? "\u{1B}[122;5:1u" : "\u{1A}")
     forget()
     terminal.flush()
