@@ -2,6 +2,7 @@ import Engine
 import Instruments
 import Patch
 import PatchLanguage
+import Realtime
 import TestSupport
 import Testing
 
@@ -63,9 +64,11 @@ import Testing
       // A file or a merge may have what the prompt refuses.
       let ends = CableName(PortName(from), PortName(to))
       let edit = Bool.random(using: &random) ? Edit.connect(ends, CableSettings()) : .disconnect(ends)
-      var draft = Patch.Draft(patch: bench.patch, catalogue: bench.engine.kinds.catalogue)
-      draft.acceptsUnknownKinds = true
-      if (try? draft.apply(edit)) != nil { bench.begin(draft.patch) }
+      if let change = try? bench.patch.applying(
+        edit, catalogue: KindRegistry.builtIn.catalogue, acceptsUnknownKinds: true)
+      {
+        bench.begin(change.patch)
+      }
       bench.perform("note a \(Bool.random(using: &random) ? "on 60 100" : "off 60")")
       bench.render(Int.random(in: 0...700, using: &random))
     }

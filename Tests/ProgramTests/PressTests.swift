@@ -45,8 +45,8 @@ import Testing
     if !reportsReleases {
       // Gated notes end by themselves; the pedal is up.
       terminal.send("/")
+      try terminal.wait(for: "none")
     }
-    try terminal.wait(for: "none")
     terminal.send("\u{1B}")
     try terminal.wait(for: "PATCH")
     terminal.send(":tempo 99\r")
