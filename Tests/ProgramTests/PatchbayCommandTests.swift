@@ -47,7 +47,10 @@ import Testing
     let path = folder.path + "/bay.patch"
     let terminal = try Terminal(
       "XDG_STATE_HOME=\(folder.path) '\(Program.path)' patchbay '\(path)' --jack-server \(server.name)")
-    try terminal.wait(for: "╭ system ", "100_bpm", "programs 2   connections 0")
+    try terminal.wait(for: " system ", "100_bpm", "programs 2   connections 0")
+    // Whichever was found first has the focus.
+    try terminal.press("/", "metro", "Enter")
+    try terminal.wait(for: "┏ metro ")
     let both = ["system:playback_1", "system:playback_2"]
     // From the metronome's only port to the card's.
     try terminal.press("c", "a", "a")
