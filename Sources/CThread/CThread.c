@@ -192,4 +192,13 @@ pid_t sostenuto_spawn_dependent(const char *const *arguments) {
 __attribute__((weak)) void sostenuto_rtsan_enter(void) {}
 __attribute__((weak)) void sostenuto_rtsan_exit(void) {}
 void __rtsan_realtime_enter(void) __attribute__((weak));
+void __rtsan_disable(void) __attribute__((weak));
+void __rtsan_enable(void) __attribute__((weak));
+
+void sostenuto_yield(void) {
+  if (__rtsan_disable != NULL) __rtsan_disable();
+  sched_yield();
+  if (__rtsan_enable != NULL) __rtsan_enable();
+}
+
 bool sostenuto_rtsan_is_built_in(void) { return __rtsan_realtime_enter != NULL; }

@@ -66,7 +66,7 @@ public func setMemory(
 /// Hint to the processor in a spin loop.
 @_silgen_name("sostenuto_pause") @_noLocks public func pauseProcessor()
 /// Lets other threads of the same priority run.
-@_silgen_name("sched_yield") @_noLocks public func yieldProcessor() -> Int32
+@_silgen_name("sostenuto_yield") @_noLocks public func yieldProcessor()
 /// Wakes a thread that waits on the semaphore.
 @_silgen_name("sem_post") @_noLocks public func postSemaphore(_ semaphore: UnsafeMutableRawPointer) -> Int32
 /// The thread's number in the kernel.

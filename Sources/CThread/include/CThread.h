@@ -46,6 +46,8 @@ pid_t sostenuto_spawn_dependent(const char *const *arguments);
 /* RealtimeSanitizer's context, entered and left around each render. No-ops in other builds, where the
    tests put counters in their place (Tests/CAudit). They stand in a .c file since inlined into Swift
    they would silently do nothing. With the sanitizer, tests may define `sostenuto_after_render`. */
+/* Lets another thread have the processor. RealtimeSanitizer takes it for a call that waits. */
+void sostenuto_yield(void);
 void sostenuto_rtsan_enter(void);
 void sostenuto_rtsan_exit(void);
 bool sostenuto_rtsan_is_built_in(void);

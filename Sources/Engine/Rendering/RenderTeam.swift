@@ -200,7 +200,7 @@ struct RenderTeam: ~Copyable {
   /// processors. Audio thread.
   @_noLocks private func spin(_ idle: inout Int) {
     idle &+= 1
-    if idle & 255 == 0 { _ = yieldProcessor() } else { pauseProcessor() }
+    if idle & 255 == 0 { yieldProcessor() } else { pauseProcessor() }
   }
 
   // MARK: Helpers

@@ -104,7 +104,7 @@ package struct StreamTable: BitwiseCopyable {
         wishes[chunk].store(Wish.now, ordering: .relaxed)
         _ = postSemaphore(bell)
       }
-      _ = yieldProcessor()
+      yieldProcessor()
     }
   }
 }
