@@ -124,7 +124,8 @@ final class EngineNode {
     self.values = values
     sentValues = values
     self.firstChannel = firstChannel
-    isSink = outputs.isEmpty && !inputs.isEmpty
+    // One that sends events must run before those who get them.
+    isSink = outputs.isEmpty && !inputs.isEmpty && type?.description.outputs.isEmpty != false
     func channels(_ port: PortDescription) -> Int {
       switch port.format {
       case .events: 0
