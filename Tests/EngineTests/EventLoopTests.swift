@@ -35,6 +35,22 @@ import Testing
     return bench.heard
   }
 
+  /// Kinds that take a signal beside events, and give events: an arpeggiator has a clock.
+  @Test(arguments: ["arpeggiator", "chord", "scale", "velocity"])
+  func aNodeInAChainOfEventsComesAndGoesWhileItPlays(kind: String) throws {
+    let organ = try LawTests.organ()
+    let steps = [
+      Step(frames: 3000, line: "node n \(kind) ; connect b -> n ; connect n -> piano"),
+      Step(frames: 2000, line: "note a on 67 90"), Step(frames: 700, line: "connect n -> c"),
+      Step(frames: 100, line: "undo"), Step(frames: 50, line: "disconnect n -> piano"),
+      Step(frames: 10, line: "connect n -> piano"), Step(frames: 900, line: "remove n"),
+    ]
+    let heard = try Self.heard(Self.chain, organ, period: 64, steps)
+    for period in [17, 1024] {
+      #expect(try Self.heard(Self.chain, organ, period: period, steps) == heard, "\(kind), period \(period)")
+    }
+  }
+
   @Test(arguments: [
     "connect c -> b", "connect c -> c", "connect c -> a", "connect b -> b\nconnect c -> a",
   ])
