@@ -202,9 +202,11 @@ public final class ConnectionWishes: Sendable {
   /// Records that a client was opened.
   func noteClient(at time: Int64) { state.withLock { $0.latestClient = time } }
 
-  /// Records that `port` of ours was connected to another.
+  /// Records that `port` of ours was connected to another, as the server says. Its news of a port may come late, after we
+  /// connected it and the user ended that; this news follows, and says that the port was there.
   func note(connection port: String, to other: String, at time: Int64) {
     state.withLock { state in
+      state.ports[port]?.wishes[other]?.isThere = true
       guard let arrival = state.arrivals[other], time - arrival < Self.handshake, state.latestClient < arrival
       else {
         return

@@ -223,9 +223,15 @@ public final class Patchbay: @unchecked Sendable {
       close()
       return openLater()
     }
-    let lost = events.takeLost()
+    let news = events.takeNews()
+    let lost = Set(news.compactMap { if case .port(let name) = $0 { name } else { nil } })
     if !lost.isEmpty { latest = lost }
-    for port in lost { keeper.lose(port) }
+    for new in news {
+      switch new {
+      case .port(let name): keeper.lose(name)
+      case .connection(let link): keeper.record(link)
+      }
+    }
     var graph = ServerGraph(reading: client.raw)
     let changes = keeper.look(graph, at: clock())
     var isRefused = false
@@ -260,18 +266,24 @@ final class PatchbayEvents: Sendable {
   let client = Atomic<UInt>(0)
   /// Called when something has changed; returns at once.
   let onChange: @Sendable () -> Void
-  private let lost = Mutex<Set<String>>([])
+  private let news = Mutex<[News]>([])
+
+  enum News {
+    /// A port has come or gone.
+    case port(String)
+    /// A connection was made.
+    case connection(ServerGraph.Link)
+  }
 
   init(onChange: @escaping @Sendable () -> Void) { self.onChange = onChange }
 
-  /// Records that a port has come or gone.
-  func lose(_ port: String) { lost.withLock { _ = $0.insert(port) } }
+  func note(_ new: News) { news.withLock { $0.append(new) } }
 
-  /// Ports that have come or gone since the last call.
-  func takeLost() -> Set<String> {
-    lost.withLock { lost in
-      let taken = lost
-      lost = []
+  /// News since the last call, in order.
+  func takeNews() -> [News] {
+    news.withLock { news in
+      let taken = news
+      news = []
       return taken
     }
   }

@@ -17,19 +17,22 @@ func setPatchbayCallbacks(of client: OpaquePointer, to events: PatchbayEvents) {
     client,
     { number, _, argument in
       let events = patchbayEvents(argument)
-      if let client = OpaquePointer(bitPattern: events.client.load(ordering: .acquiring)),
-        let port = jack_port_by_id(client, number), let name = jack_port_name(port)
-      {
-        events.lose(String(cString: name))
-      }
+      if let name = portName(number, events) { events.note(.port(name)) }
       events.onChange()
     }, argument)
   jack_set_port_connect_callback(
-    client, { _, _, _, argument in patchbayEvents(argument).onChange() }, argument)
+    client,
+    { source, target, isMade, argument in
+      let events = patchbayEvents(argument)
+      if isMade != 0, let source = portName(source, events), let target = portName(target, events) {
+        events.note(.connection(ServerGraph.Link(source, target)))
+      }
+      events.onChange()
+    }, argument)
   jack_set_port_rename_callback(
     client,
     { _, old, new, argument in
-      for name in [old, new] { if let name { patchbayEvents(argument).lose(String(cString: name)) } }
+      for name in [old, new] { if let name { patchbayEvents(argument).note(.port(String(cString: name))) } }
       patchbayEvents(argument).onChange()
     }, argument)
   jack_set_graph_order_callback(
@@ -38,6 +41,11 @@ func setPatchbayCallbacks(of client: OpaquePointer, to events: PatchbayEvents) {
       patchbayEvents(argument).onChange()
       return 0
     }, argument)
+}
+
+private func portName(_ number: jack_port_id_t, _ events: PatchbayEvents) -> String? {
+  guard let client = OpaquePointer(bitPattern: events.client.load(ordering: .acquiring)) else { return nil }
+  return jack_port_by_id(client, number).flatMap { jack_port_name($0) }.map { String(cString: $0) }
 }
 
 private func patchbayEvents(_ argument: UnsafeMutableRawPointer?) -> PatchbayEvents {

@@ -43,7 +43,8 @@ struct WishKeeper {
     found.loseAll()
   }
 
-  /// Records that a due connection has been made; if it vanishes from now on, somebody ended it.
+  /// Records that a connection has been made, by us or elsewhere; if it vanishes from now on, somebody ended it. The
+  /// server's news of a port may come late, after its connection was made and ended: that of the connection follows it.
   mutating func record(_ link: Link) { if !found.record(link) { made.insert(link) } }
 
   /// Changes that are due, in order. `seconds`: the time, from any beginning.

@@ -74,6 +74,22 @@ import Testing
     #expect(look(wishes, [], asked: ["card:1"]) == ["card:1", "rec:in_1"])
   }
 
+  /// A busy server tells late of a port: after we connected it, and somebody ended that.
+  @Test func theLateNewsOfAPortDoesNotUndoADisconnection() {
+    let wishes = ConnectionWishes()
+    #expect(look(wishes, [], asked: ["rec:in"]) == ["rec:in"])
+    wishes.recordConnection("out_1", "rec:in")
+    wishes.lose("rec:in")
+    wishes.note(connection: "out_1", to: "rec:in", at: 0)
+    #expect(look(wishes, [], asked: ["rec:in"]) == [])
+    // News of another program's port, or of one that is lost once more, changes nothing.
+    _ = look(wishes, ["card:1"], asked: ["card:1"])
+    wishes.note(connection: "out_1", to: "card:1", at: 0)
+    wishes.note(connection: "out_2", to: "card:1", at: 0)
+    wishes.lose("card:1")
+    #expect(look(wishes, [], asked: ["card:1"]) == ["card:1"])
+  }
+
   @Test func afterAServerHasGoneEveryConnectionIsDueAgain() {
     let wishes = ConnectionWishes()
     #expect(look(wishes, [], asked: ["system:playback_1"]) == ["system:playback_1"])

@@ -117,7 +117,17 @@ import Testing
       case 1, 2:
         guard alive.insert(one).inserted else { continue }
         log += " start \(one)"
+        // A busy server tells of the ports when they have been connected already, and one was disconnected.
+        let isLate = Bool.random(using: &random)
+        if isLate { look() }
+        let made = links.filter { $0.source.hasPrefix(one) || $0.destination.hasPrefix(one) }
+        if isLate, let link = made.sorted().randomElement(using: &random) {
+          log += " late, end \(link)"
+          links.remove(link)
+          if wished().contains(link) { ended.insert(link) }
+        }
         for port in full(one, "in") + full(one, "out") { keeper.lose(port) }
+        for link in made { keeper.record(link) }
       case 3:
         guard one != other, alive.contains(one), alive.contains(other) else { continue }
         let link = Link("\(one):out_1", "\(other):in_2")
