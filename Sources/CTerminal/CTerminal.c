@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS};
@@ -202,7 +203,15 @@ void cterminal_cancel_deadline(void) { alarm(0); }
 void cterminal_stop(void) {
   struct sigaction standard = {.sa_handler = SIG_DFL}, ours;
   sigaction(SIGTSTP, &standard, &ours);
+  atomic_fetch_and(&pending, ~(1ull << SIGCONT));
   // The whole group, since a parent (make, say) waits with us and the shell waits for it.
   kill(0, SIGTSTP);
+  // Another thread may be the one that is stopped first, and its handler may be the one that is told of the end: until
+  // then the terminal is the shell's. Nobody can continue a group without a shell, which is not stopped.
+  for (int tries = 0; tries < 100; tries++) {
+    if (atomic_fetch_and(&pending, ~(1ull << SIGCONT)) & 1ull << SIGCONT) break;
+    struct timespec moment = {.tv_nsec = 1000 * 1000};
+    nanosleep(&moment, NULL);
+  }
   sigaction(SIGTSTP, &ours, NULL);
 }

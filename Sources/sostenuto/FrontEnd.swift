@@ -137,6 +137,8 @@ enum FrontEnd {
     }
     var ending: Int32 = 0
     terminal.listen(on: loop) { events in
+      // Keys that follow the terminal's answer are let go as it says.
+      workbench.hasKeyRelease = terminal.capabilities.hasKeyRelease
       for event in events {
         if case .terminate(let signal) = event {
           ending = signal

@@ -33,6 +33,7 @@ enum LinearFrontEnd {
     }
     var ending: Int32 = 0
     terminal.listen(on: loop) { events in
+      workbench.hasKeyRelease = terminal.hasKeyRelease
       for event in events {
         if case .terminate(let signal) = event {
           ending = signal

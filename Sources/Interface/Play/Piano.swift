@@ -173,7 +173,9 @@ import Screen
   }
 
   private func start(_ key: UInt8, at place: Character, on target: NodeID) {
-    playing[place] = PianoMemory.Key(key: key, node: target, pressedAt: desk.now())
+    playing[place] = PianoMemory.Key(
+      key: key, node: target, pressedAt: desk.now(),
+      endsByRelease: scene.hasKeyRelease && !Self.isClicked(place))
     desk.workbench.play(Event(.noteOn, key: key, value: Float(desk.state.play.velocity)), on: target)
     showHeld()
   }
@@ -197,19 +199,15 @@ import Screen
 
   // MARK: Ends
 
-  /// The terminal lost the keyboard focus, so it will not report releases.
+  /// The terminal lost the keyboard focus, or the shell has it: releases of the keys that are held are not told.
   func releaseHeldKeys() {
-    if scene.hasKeyRelease { endKeys() }
+    for place in playing.keys.sorted() where playing[place]?.endsByRelease == true { end(place) }
   }
 
   /// Ends everything played through the keyboard, before the program ends.
   func endAll() {
-    endKeys()
-    if desk.state.play.pedal { togglePedal() }
-  }
-
-  private func endKeys() {
     for place in playing.keys.sorted() { end(place) }
+    if desk.state.play.pedal { togglePedal() }
   }
 
   func panic() {

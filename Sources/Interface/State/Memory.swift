@@ -53,6 +53,8 @@ struct PianoMemory {
     var key: UInt8
     var node: NodeID
     var pressedAt: Double
+    /// Begun where the terminal reports releases.
+    var endsByRelease = false
   }
 
   /// Sounding keys, by position, with the time of their last press.
