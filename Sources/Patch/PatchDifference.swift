@@ -49,6 +49,7 @@ struct Comparison {
     if draft.patch.revision === target.revision { return }
     try compareNames()
     try compareKinds()
+    try dropWaiting()
     try compareOrder()
     for node in target.nodes.values { try compareSettings(of: node) }
     try compareCables()
@@ -95,6 +96,21 @@ struct Comparison {
     for node in draft.patch.nodes.values {
       guard let new = target[named: node.name], new.kind != node.kind else { continue }
       try make(.replace(node.name, with: Self.plain(new)))
+    }
+  }
+
+  /// Drops what waits at sub-patches for their missing files, values and cables, before something is inside: then the same
+  /// names stand for what is inside.
+  private mutating func dropWaiting() throws(EditError) {
+    for node in draft.patch.nodes.values
+    where target.hasInside(node.name) && !draft.patch.hasInside(node.name) {
+      for path in catalogue.published(of: node).keys.sorted() {
+        try make(.set(node.name, path, nil, over: nil))
+      }
+      for cable in draft.patch.orderedCables(catalogue: catalogue)
+      where cable.ends.source.node == node.id || cable.ends.destination.node == node.id {
+        try make(.disconnect(draft.patch.name(of: cable.ends)))
+      }
     }
   }
 

@@ -17,13 +17,50 @@ package final class DefinitionLibrary: DefinitionSource {
 
   /// What is known of files, by their places; all libraries of a session share it.
   package final class Shelf: Sendable {
-    private let entries = Mutex<[String: Entry]>([:])
+    private struct Contents {
+      var entries: [String: Entry] = [:]
+      /// Of files that have been read, and are to be understood again.
+      var bytes: [String: [UInt8]] = [:]
 
-    package init() {}
+      /// Counts how often that was so.
+      var doubts = 0
+
+      mutating func doubt() {
+        doubts += 1
+        bytes.merge(entries.mapValues(\.bytes)) { $1 }
+        entries = [:]
+      }
+    }
+
+    private let contents: Mutex<Contents>
+
+    package init() { contents = Mutex(Contents()) }
+
+    /// The bytes of another one.
+    init(bytesOf other: Shelf) {
+      var contents = other.contents.withLock { $0 }
+      contents.doubt()
+      self.contents = Mutex(contents)
+    }
 
     subscript(place: String) -> Entry? {
-      get { entries.withLock { $0[place] } }
-      set { entries.withLock { $0[place] = newValue } }
+      get { contents.withLock { $0.entries[place] } }
+      set { contents.withLock { $0.entries[place] = newValue } }
+    }
+
+    var doubts: Int { contents.withLock { $0.doubts } }
+
+    /// What a file had when it was last read or written.
+    func bytes(at place: String) -> [UInt8]? {
+      contents.withLock { $0.entries[place]?.bytes ?? $0.bytes[place] }
+    }
+
+    /// Has other bytes of a file, which may be inside others; nil: it is to be read again.
+    func put(_ bytes: [UInt8]?, at place: String) {
+      contents.withLock {
+        $0.doubt()
+        $0.bytes[place] = bytes
+      }
     }
   }
 
@@ -36,7 +73,7 @@ package final class DefinitionLibrary: DefinitionSource {
   /// A circle found on the way.
   private let circle = Mutex<[String]?>(nil)
   /// Patches with paths relative to the folder of `file`.
-  private let rebased = Mutex<[String: (bytes: [UInt8], patch: Patch)]>([:])
+  private let rebased = Mutex<[String: (doubts: Int, patch: Patch)]>([:])
 
   package convenience init(for file: String?, kinds: KindCatalogue, shelf: Shelf = Shelf()) {
     self.init(for: file ?? "", kinds: kinds, shelf: shelf, way: file.map { [Self.place(of: $0)] } ?? [])
@@ -71,18 +108,14 @@ package final class DefinitionLibrary: DefinitionSource {
   /// What the file at this place has; throws if it cannot be read.
   func entry(at place: String) throws(FileError) -> Entry {
     if let known = shelf[place] { return known }
-    let bytes = try PatchFile.read(place)
+    let bytes: [UInt8]
+    if let known = shelf.bytes(at: place) { bytes = known } else { bytes = try PatchFile.read(place) }
     let inner = DefinitionLibrary(for: place, kinds: kinds, shelf: shelf, way: way + [place])
     let patch = PatchReader.read(bytes: bytes, file: place, catalogue: kinds.with(definitions: inner)).patch
     let entry = Entry(bytes: bytes, patch: patch, circle: inner.circle.withLock { $0 })
     // Where the circle was entered decides what is found of it.
     if entry.circle == nil { shelf[place] = entry }
     return entry
-  }
-
-  /// A file was written.
-  func note(_ patch: Patch, bytes: [UInt8], at place: String) {
-    shelf[place] = Entry(bytes: bytes, patch: patch, circle: nil)
   }
 
   package var library: [LibrarySubPatch] {
@@ -121,11 +154,10 @@ package final class DefinitionLibrary: DefinitionSource {
         self.circle.withLock { $0 = circle }
         return .recursive(circle)
       }
-      if let known = rebased.withLock({ $0[place] }), known.bytes == entry.bytes {
-        return .found(known.patch)
-      }
+      let doubts = shelf.doubts
+      if let known = rebased.withLock({ $0[place] }), known.doubts == doubts { return .found(known.patch) }
       let patch = FilePaths(from: place, to: file, catalogue: kinds).rebased(entry.patch)
-      rebased.withLock { $0[place] = (entry.bytes, patch) }
+      rebased.withLock { $0[place] = (doubts, patch) }
       return .found(patch)
     } catch {
       return .missing(error.description)

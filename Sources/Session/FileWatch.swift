@@ -8,8 +8,7 @@ public struct VersionConflict: Sendable, Hashable {
   public var words: String
 }
 
-/// Knowledge of the patch's file, which is looked at several times a second. Editors write in many ways (in place, by a
-/// new file of the same name), so a version counts when two looks in a row have found it.
+/// Knowledge of the patch's file and of those of its sub-patches, which are looked at several times a second.
 struct FileWatch {
   /// Nanoseconds from one look to the next.
   static let interval: Int64 = 100_000_000
@@ -19,13 +18,47 @@ struct FileWatch {
   static let markTime: Int64 = 6_000_000_000
 
   var nextLook: Int64 = 0
-  /// The version that has been dealt with.
-  var known: FileStamp?
-  /// The version found last, and by how many looks in a row.
-  var found: (stamp: FileStamp, looks: Int)?
-  /// It has been said that this version waits.
-  var held: FileStamp?
+  var own = Seen()
+  /// When to look at the files of sub-patches, and what is known of them by place.
+  var nextDefinitionLook: Int64 = 0
+  var definitions: [String: Seen] = [:]
+  /// The places of these files, and of which patch.
+  var revision: Revision?
+  var places: [String] = []
   var conflicts = 0
   /// Nodes that the last version changed, until then.
   var changed: (nodes: Set<NodeID>, until: Int64)?
+
+  /// What is known of a file. Editors write in many ways (in place, by a new file of the same name), so a version counts
+  /// when two looks in a row have found it.
+  struct Seen {
+    /// The version that has been dealt with.
+    private var known: FileStamp?
+    /// The version found last, and by how many looks in a row.
+    private var found: (stamp: FileStamp, looks: Int)?
+    /// It has been said that this version waits.
+    private var held: FileStamp?
+
+    init(known: FileStamp? = nil) { self.known = known }
+
+    /// Takes note of a look; true for a version that is to be dealt with.
+    mutating func isDue(_ stamp: FileStamp) -> Bool {
+      guard stamp != known else {
+        found = nil
+        return false
+      }
+      let looks = stamp == found?.stamp ? (found?.looks ?? 0) + 1 : 1
+      found = (stamp, looks)
+      return looks >= (stamp.isBlank ? FileWatch.patience : 2)
+    }
+
+    /// A version has been dealt with.
+    mutating func settle(_ stamp: FileStamp) { known = stamp }
+
+    /// A version waits; true at first.
+    mutating func hold(_ stamp: FileStamp) -> Bool {
+      defer { held = stamp }
+      return held != stamp
+    }
+  }
 }

@@ -57,6 +57,11 @@ extension Session {
     return changed
   }
 
+  /// The sub-patches of files, by place, that have edits which are not saved.
+  func definitionsAsHere() -> [(place: String, patch: Patch, text: String)] {
+    changedDefinitions(of: patch, for: file).map { ($0.place, $0.patch, $0.text) }
+  }
+
   /// Saves the files of sub-patches that have unsaved edits. Returns their names.
   func saveDefinitions(
     of patch: Patch, for path: String?, despite accepted: Set<SaveObstacle.Reason>
@@ -68,10 +73,9 @@ extension Session {
         throw FileError.obstacle(SaveObstacle(reason: .changed, path: definition.place))
       }
     }
-    let library = library(for: path)
     for definition in changed {
       try PatchFile.replace(definition.place, with: definition.text)
-      library.note(definition.patch, bytes: Array(definition.text.utf8), at: definition.place)
+      shelf.put(Array(definition.text.utf8), at: definition.place)
     }
     return changed.map { PatchFile.split($0.place).name }
   }

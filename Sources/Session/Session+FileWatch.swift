@@ -15,16 +15,10 @@ extension Session {
     if let changed = fileWatch.changed, now >= changed.until { fileWatch.changed = nil }
     guard let file else { return }
     let stamp = FileStamp(path: file)
-    if stamp == fileWatch.known {
-      fileWatch.found = nil
-      return
-    }
-    let looks = stamp == fileWatch.found?.stamp ? (fileWatch.found?.looks ?? 0) + 1 : 1
-    fileWatch.found = (stamp, looks)
-    guard looks >= (stamp.isBlank ? FileWatch.patience : 2) else { return }
+    guard fileWatch.own.isDue(stamp) else { return }
     let name = PatchFile.split(file).name
     if stamp.isBlank {
-      fileWatch.known = stamp
+      fileWatch.own.settle(stamp)
       if !(savedBytes ?? []).isEmpty {
         notice(
           "\(name) is \(stamp == .missing ? "gone" : "empty"): the patch stays, and saving writes it again")
@@ -36,19 +30,18 @@ extension Session {
       // What was written meanwhile is seen at the next look.
       guard FileStamp(path: file) == stamp else { return }
       if bytes == savedBytes {
-        fileWatch.known = stamp
+        fileWatch.own.settle(stamp)
         versionConflict = nil
       } else if holdsFileBack {
-        if fileWatch.held != stamp {
+        if fileWatch.own.hold(stamp) {
           notice("\(name) was changed by others: it waits until the stage is unlocked")
         }
-        fileWatch.held = stamp
       } else {
-        fileWatch.known = stamp
+        fileWatch.own.settle(stamp)
         follow(version(of: bytes, in: name), now)
       }
     } catch {
-      fileWatch.known = stamp
+      fileWatch.own.settle(stamp)
       notice("\(error.description); the patch stays as it is")
     }
   }
@@ -88,7 +81,7 @@ extension Session {
   }
 
   /// Marks nodes that are new, or that have other settings or input cables than before.
-  private func mark(changesFrom before: Patch, _ now: Int64) {
+  func mark(changesFrom before: Patch, _ now: Int64) {
     let nodes = patch.nodes.values.filter { node in
       before[node.id] != node
         || before.cables(into: node.id, catalogue: catalogue)

@@ -52,9 +52,9 @@ extension Session {
     }
   }
 
-  /// Records an undo of an edit from before the last save. The journal does not have that edit, so it gets
-  /// the edit that the step makes (the inverse of its inverse).
-  private func recordStep(_ change: Change) {
+  /// Records a change that the journal can have by no line of its own, such as an undo of an edit from before the last save:
+  /// it gets the edit that the step makes (the inverse of its inverse).
+  func recordStep(_ change: Change) {
     guard let back = try? change.patch.applying(exactly: change.inverse, catalogue: catalogue) else {
       journalFailed(.stepNotRecorded)
       return

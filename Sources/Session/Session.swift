@@ -238,6 +238,7 @@ public struct SessionOptions: Sendable {
     }
     maintainJournal()
     followFile()
+    followDefinitions()
     noticeLosses()
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
@@ -405,6 +406,15 @@ public struct SessionOptions: Sendable {
     editCount += 1
     longestEdit = max(longestEdit, Double(monotonicTime() - start) * 1e-9)
     return line
+  }
+
+  /// Performs an edit that says all that happens, also inside sub-patches that share a file.
+  func perform(exactly edit: Edit) throws(EditError) {
+    let change = try patch.applying(exactly: edit, catalogue: catalogue)
+    history.record(change, describing: edit.line, at: .now)
+    recordStep(change)
+    taping(tapedStep(change, isUndo: false)) { adopt(change, describing: edit.line) }
+    editCount += 1
   }
 
   /// Undoes the newest edit and returns it as a line; nil when there is none.

@@ -45,6 +45,12 @@ struct SetParameter: EditVerbs {
   private func work(in draft: Draft) throws(EditError) -> Work {
     let node = try draft.patch.node(named: name)
     guard let kind = draft.catalogue[node.kind] else { return Work(node: node.id) }
+    // A sub-patch whose file is not there keeps what the file may publish.
+    if path.indices.isEmpty, kind[parameter: path.name] == nil, !draft.patch.hasInside(name),
+      draft.catalogue.definitionFile(of: node) != nil
+    {
+      return Work(node: node.id)
+    }
     let parameter = try kind.parameter(at: path, of: node)
     let checked = try value.map { value throws(EditError) in try parameter.checked(value, of: name, at: path)
     }

@@ -1,0 +1,122 @@
+import Drivers
+import Engine
+import Patch
+import PatchLanguage
+
+/// The files of sub-patches as others change them, which are followed as the patch's own file is.
+extension Session {
+  /// Looks at the files, and takes what others wrote into one as one edit of all sub-patches that share it. `now`: monotonic
+  /// time in nanoseconds.
+  func followDefinitions(now: Int64 = monotonicTime()) {
+    guard options.followsFile, !ignoresFile, now >= fileWatch.nextDefinitionLook else { return }
+    fileWatch.nextDefinitionLook = now + FileWatch.interval
+    let library = library(for: file)
+    for place in definitionPlaces(library) {
+      let stamp = FileStamp(path: place)
+      guard var seen = fileWatch.definitions[place] else {
+        // What was written since it was read differs from what is known of it.
+        let isKnown = shelf.bytes(at: place).map { $0 == (try? PatchFile.read(place)) } ?? (stamp == .missing)
+        fileWatch.definitions[place] = FileWatch.Seen(known: isKnown ? stamp : nil)
+        continue
+      }
+      var isWaiting = !seen.isDue(stamp)
+      if !isWaiting, holdsFileBack {
+        isWaiting = true
+        if seen.hold(stamp) {
+          notice("\(PatchFile.split(place).name) was changed by others: it waits until the stage is unlocked")
+        }
+      }
+      if !isWaiting { seen.settle(stamp) }
+      fileWatch.definitions[place] = seen
+      if isWaiting { continue }
+      follow(definitionAt: place, stamp, library, now)
+    }
+  }
+
+  /// The places of all files of sub-patches, also of those that are not there.
+  private func definitionPlaces(_ library: DefinitionLibrary) -> [String] {
+    if fileWatch.revision === patch.revision { return fileWatch.places }
+    let places = Set(
+      patch.nodes.values.lazy.filter { [catalogue] in catalogue[$0.kind]?.isContainer == true }
+        .compactMap { [catalogue] in catalogue.definitionFile(of: $0).map(library.place) })
+    (fileWatch.revision, fileWatch.places) = (patch.revision, places.sorted())
+    fileWatch.definitions = fileWatch.definitions.filter { places.contains($0.key) }
+    return fileWatch.places
+  }
+
+  private func follow(
+    definitionAt place: String, _ stamp: FileStamp, _ library: DefinitionLibrary, _ now: Int64
+  ) {
+    let name = PatchFile.split(place).name
+    if stamp.isBlank {
+      guard shelf.bytes(at: place) != nil else { return }
+      return notice(
+        "\(name) is \(stamp == .missing ? "gone" : "empty"): its sub-patches stay as they are")
+    }
+    let before = patch
+    do {
+      let bytes = try PatchFile.read(place)
+      guard bytes != shelf.bytes(at: place) else { return }
+      guard Self.isText(bytes) else {
+        return notice("\(name) was changed to bytes that are not UTF-8: its sub-patches stay as they are")
+      }
+      let there = library.catalogue(at: place)
+      let (theirs, found) = PatchReader.read(bytes: bytes, file: name, catalogue: there)
+      if let fault = found.first(where: { $0.severity == .error }) {
+        return notice("\(fault.description); its sub-patches stay as they are")
+      }
+      var merged = theirs
+      if let ours = definitionsAsHere().first(where: { $0.place == place })?.patch,
+        let base = try? library.entry(at: place).patch
+      {
+        let result = PatchMerge.merge(base: base, ours: ours, theirs: theirs, catalogue: there)
+        if let first = result.conflicts.first {
+          return notice(
+            "\(name) was changed by others, and not as here: \(first); its sub-patches stay as they are")
+        }
+        merged = result.patch
+      }
+      try take(
+        merged == theirs ? bytes : Array(PatchWriter.write(merged, catalogue: there).utf8), inside: place,
+        file: bytes)
+    } catch {
+      return notice("\(name) was changed by others, and cannot be taken: \(error)")
+    }
+    if patch == before { return notice(.news("\(name) was changed by others, not its patch")) }
+    let sharing = before.sharing(catalogue).filter { library.place(of: $0.file) == place }.map(\.node.name)
+    mark(changesFrom: before, now)
+    notice(
+      .news(
+        "\(name) was changed by others: \(sharing.prefix(3).joined(separator: ", "))"
+          + "\(sharing.count > 3 ? " and \(sharing.count - 3) more" : ""); undo takes it back"))
+  }
+
+  /// Takes a text inside all sub-patches that share the file at a place, which has these bytes.
+  private func take(_ text: [UInt8], inside place: String, file bytes: [UInt8]) throws {
+    let (wasModified, known) = (isModified, shelf.bytes(at: place))
+    // The patch as its text says it, with insides from files: those with edits that are not saved as they are here.
+    let present = DefinitionLibrary.Shelf(bytesOf: shelf)
+    for other in definitionsAsHere() { present.put(Array(other.text.utf8), at: other.place) }
+    present.put(text, at: place)
+    let read = engine.kinds.catalogue.with(
+      definitions: DefinitionLibrary(for: file, kinds: engine.kinds.catalogue, shelf: present))
+    func reread(_ patch: Patch) -> Patch {
+      let text = PatchWriter.write(patch, catalogue: catalogue)
+      return PatchReader.read(bytes: Array(text.utf8), file: file ?? "", catalogue: read).patch
+    }
+    let (target, base) = (reread(patch), reread(common))
+    shelf.put(bytes, at: place)
+    do {
+      let edits = try PatchDifference.edits(from: patch, to: target, catalogue: catalogue)
+      if !edits.isEmpty { try perform(exactly: edits.count == 1 ? edits[0] : .all(edits)) }
+    } catch {
+      shelf.put(known, at: place)
+      throw error
+    }
+    common = base
+    if !wasModified { saved = patch }
+    if keepsJournal, journalFault == nil {
+      do { try rewriteJournal() } catch { journal?.postponeRewriting() }
+    }
+  }
+}
