@@ -143,6 +143,29 @@ extension Patch {
     published(name, path, depth: NodePath.deepest)
   }
 
+  /// A sub-patch and its kind with the parameters that it publishes, as if they were its own; the same ones for other nodes.
+  package func withPublished(
+    _ node: Node, catalogue: KindCatalogue
+  ) -> (node: Node, kind: KindDescription?) {
+    guard var kind = catalogue[node.kind], kind.isContainer, hasInside(node.name) else {
+      return (node, catalogue[node.kind])
+    }
+    var node = node
+    for published in published(by: node.name) {
+      let inner = self.published(published.node, published.path) ?? (published.node, published.path)
+      guard let target = self[named: inner.node],
+        var parameter = catalogue[target.kind]?[parameter: inner.path.name],
+        kind[parameter: published.name] == nil
+      else { continue }
+      parameter.defaultValue = parameter.defaultValue(at: inner.path)
+      parameter.diagonalValue = nil
+      (parameter.name, parameter.dimensions, parameter.requirement) = (published.name, [], nil)
+      kind.parameters.append(parameter)
+      node.settings[ParameterPath(published.name)] = target.settings[inner.path]
+    }
+    return (node, kind)
+  }
+
   /// `depth`: most steps, since two may publish each other.
   private func published(
     _ name: String, _ path: ParameterPath, depth: Int

@@ -44,4 +44,27 @@ import Testing
     #expect(stage.app.state.graph.inside == nil)
     #expect(stage.screen.contains("piano") && stage.screen.contains("dist"), "\(stage.screen)")
   }
+
+  @Test func theInspectorTurnsWhatASubPatchPublishes() {
+    let stage = stage()
+    stage.session.tick()
+    // From the neighbour, whose inspector follows the focus.
+    stage.app.desk.focus(stage.session.patch.id(named: "piano") ?? NodeID(raw: 0))
+    stage.press("enter")
+    stage.app.desk.focus(stage.session.patch.id(named: "fx") ?? NodeID(raw: 0))
+    stage.app.tick()
+    #expect(stage.screen.contains("fx ▸ patch") && stage.screen.contains("dirt"), "\(stage.screen)")
+    stage.press("end")
+    #expect(stage.screen.contains("drive") || stage.screen.contains("18.0 dB"), "\(stage.screen)")
+    let drive = { stage.session.patch[named: "fx/dist"]?.settings[ParameterPath("drive")]?.line ?? "" }
+    let before = drive()
+    stage.press("right")
+    #expect(drive() != before && stage.screen.contains(drive().replacing("dB", with: ".0 dB")), "\(stage.screen)")
+    stage.press("7 enter")
+    #expect(drive() == "7dB")
+    stage.press("delete")
+    #expect(drive() == "")
+    stage.press("u u u")
+    #expect(drive() == before)
+  }
 }

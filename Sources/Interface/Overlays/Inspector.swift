@@ -37,14 +37,14 @@ struct Inspector: Overlay {
 
   func words(_ scene: Scene) -> [String] {
     guard let node = scene.patch[owner], typed == nil else { return [] }
-    let facts = NodeFacts(node, scene.catalogue)
+    let facts = NodeFacts(node, scene)
     let lines = facts.lines
     guard !lines.isEmpty else { return ["\(node.name) has no parameters"] }
     let path = lines[min(max(0, selected), lines.count - 1)]
-    let value = node.value(at: path, description: facts.kind)?.display ?? ""
+    let value = facts.node.value(at: path, description: facts.kind)?.display ?? ""
     let words = value.isEmpty ? "empty" : value
     let help = facts.kind?[parameter: path.name]?.summary ?? ""
-    let isSet = node.settings[path] == nil ? "default" : "set"
+    let isSet = facts.node.settings[path] == nil ? "default" : "set"
     return ["\(path.line) \(words), \(isSet), \(selected + 1) of \(lines.count). \(help)"]
   }
 
@@ -91,17 +91,18 @@ struct Inspector: Overlay {
   }
 
   private func lines(_ desk: Desk) -> [ParameterPath] {
-    desk.scene.patch[owner].map { NodeFacts($0, desk.scene.catalogue).lines } ?? []
+    desk.scene.patch[owner].map { NodeFacts($0, desk.scene).lines } ?? []
   }
 
   /// The selected parameter; nil: it has none.
   func parameter(_ desk: Desk) -> (
     node: Node, path: ParameterPath, description: ParameterDescription
   )? {
-    let lines = lines(desk)
-    guard let node = desk.scene.patch[owner], !lines.isEmpty else { return nil }
+    guard let facts = desk.scene.patch[owner].map({ NodeFacts($0, desk.scene) }) else { return nil }
+    let lines = facts.lines
+    guard !lines.isEmpty else { return nil }
     let path = lines[min(max(0, selected), lines.count - 1)]
-    return desk.scene.catalogue[node.kind]?[parameter: path.name].map { (node, path, $0) }
+    return facts.kind?[parameter: path.name].map { (facts.node, path, $0) }
   }
 
   // MARK: Keys
@@ -125,7 +126,7 @@ struct Inspector: Overlay {
       desk.perform(.set(node.name, path, nil, over: nil))
     case "ctrl-l":
       guard let (node, path, _) = parameter(desk) else { return }
-      Learning.start(.setting(node.name, path), desk, above: self)
+      Learning.start(desk.scene.target(node.name, path), desk, above: self)
     case "enter": edit(desk)
     default:
       guard let letter = stroke.key.text, parameter(desk) != nil else { return }
@@ -166,7 +167,7 @@ struct Inspector: Overlay {
     case .continuous, .integer:
       var inspector = self
       inspector.typed = LineEditor(
-        desk.scene.patch.value(of: node.name, path, catalogue: desk.scene.catalogue)?.line ?? "")
+        (node.settings[path] ?? description.defaultValue(at: path)).line)
       desk.state.overlay = inspector
     }
   }
@@ -212,8 +213,9 @@ struct Inspector: Overlay {
 
   private func step(by steps: Int, _ desk: Desk) {
     guard let (node, path, description) = parameter(desk),
-      let old = desk.scene.patch.value(of: node.name, path, catalogue: desk.scene.catalogue),
-      let new = ValueSteps.stepped(old, description, by: steps), new != old
+      let new = ValueSteps.stepped(
+        node.settings[path] ?? description.defaultValue(at: path), description, by: steps),
+      new != node.settings[path] ?? description.defaultValue(at: path)
     else { return }
     desk.perform(.set(node.name, path, new, over: nil), as: .step(node.name + path.suffix))
   }
@@ -262,7 +264,7 @@ struct Inspector: Overlay {
     guard let share = picture(desk)?.barShare(at: point, isWithin: false),
       let (node, path, description) = parameter(desk),
       let value = ValueBar.value(at: share, description),
-      value != desk.scene.patch.value(of: node.name, path, catalogue: desk.scene.catalogue)
+      value != node.settings[path] ?? description.defaultValue(at: path)
     else { return }
     desk.perform(.set(node.name, path, value, over: nil), as: .step(node.name + path.suffix))
   }

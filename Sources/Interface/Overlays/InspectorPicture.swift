@@ -30,8 +30,9 @@ struct InspectorPicture {
     self.rect = rect
     self.inspector = inspector
     self.scene = scene
-    node = scene.patch[inspector.owner]
-    facts = NodeFacts(node ?? Node(id: inspector.owner, name: "", kind: ""), scene.catalogue)
+    facts = NodeFacts(
+      scene.patch[inspector.owner] ?? Node(id: inspector.owner, name: "", kind: ""), scene)
+    node = scene.patch[inspector.owner] == nil ? nil : facts.node
     lines = node == nil ? [] : facts.lines
     report = scene.report.nodes.first { $0.id == inspector.owner }
     guard node != nil else { return }
@@ -88,7 +89,7 @@ struct InspectorPicture {
     let path = lines[selected]
     guard let parameter = facts.kind?[parameter: path.name] else { return "" }
     var sentences = [parameter.summary, Self.range(of: parameter)]
-    let sources = scene.patch.maps(to: .setting(node.name, path)).map(\.source.description)
+    let sources = scene.patch.maps(to: scene.target(node.name, path)).map(\.source.description)
     if !sources.isEmpty { sentences.append("Follows \(sources.joined(separator: ", ")).") }
     if let control = control(of: path) { sentences.append("Control \(control) turns it.") }
     let movers = movers(of: path)
@@ -123,7 +124,7 @@ struct InspectorPicture {
 
   private func control(of path: ParameterPath) -> Int? {
     node.flatMap { node in
-      scene.patch.settings.controls.first { $0.value == .setting(node.name, path) }?.key
+      scene.patch.settings.controls.first { $0.value == scene.target(node.name, path) }?.key
     }
   }
 
@@ -320,7 +321,7 @@ struct InspectorPicture {
   /// Everything else that moves it: controllers, a control of play mode, cables.
   private func marks(of path: ParameterPath) -> [Span] {
     guard let node else { return [] }
-    var words = scene.patch.maps(to: .setting(node.name, path)).map(\.source.description)
+    var words = scene.patch.maps(to: scene.target(node.name, path)).map(\.source.description)
     if let control = control(of: path) { words.append("Alt-\(control)") }
     words += movers(of: path).map { "~" + $0 }
     return words.map { Span(" \($0)", .accent) }

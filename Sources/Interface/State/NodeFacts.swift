@@ -11,6 +11,11 @@ struct NodeFacts {
     kind = catalogue[node.kind]
   }
 
+  /// A sub-patch has the parameters that it publishes too.
+  init(_ node: Node, _ scene: Scene) {
+    (self.node, kind) = scene.patch.withPublished(node, catalogue: scene.catalogue)
+  }
+
   /// A whole number from a setting or its default.
   func count(_ name: String) -> Int {
     guard case .number(let number, _)? = node.value(at: ParameterPath(name), description: kind),

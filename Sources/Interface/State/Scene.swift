@@ -69,3 +69,11 @@ extension HistoryStep {
 
   var key: Key { Key(line: line, time: time) }
 }
+
+extension Scene {
+  /// A setting as a map or a control names it: of a published parameter that of the node inside.
+  func target(_ node: String, _ path: ParameterPath) -> ControlTarget {
+    let inner = patch.published(node, path) ?? (node, path)
+    return .setting(inner.node, inner.path)
+  }
+}
