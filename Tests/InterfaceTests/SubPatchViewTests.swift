@@ -59,7 +59,8 @@ import Testing
     let drive = { stage.session.patch[named: "fx/dist"]?.settings[ParameterPath("drive")]?.line ?? "" }
     let before = drive()
     stage.press("right")
-    #expect(drive() != before && stage.screen.contains(drive().replacing("dB", with: ".0 dB")), "\(stage.screen)")
+    #expect(
+      drive() != before && stage.screen.contains(drive().replacing("dB", with: ".0 dB")), "\(stage.screen)")
     stage.press("7 enter")
     #expect(drive() == "7dB")
     stage.press("delete")
