@@ -101,6 +101,7 @@ extension Parser {
     let token = try word("a name", verb)
     let name = source.string(token.range)
     mark(.value(name), token.start)
+    if let container = NodePath.container(of: name) { mark(.node(container), token.start) }
     return (name, target)
   }
 

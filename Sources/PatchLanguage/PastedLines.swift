@@ -172,15 +172,17 @@ public struct PastedLines {
 extension Statement {
   /// Place among the lines of a file, where later ones may need earlier ones.
   fileprivate var rankInFile: Int {
-    guard case .edit(let edit) = self else { return 7 }
+    guard case .edit(let edit) = self else { return 8 }
     return switch edit {
     case .add: 0
     case .set(_, let path, _, _) where path.indices.isEmpty: 1
     case .set, .setRange: 2
-    case .connect: 3
-    case .place: 4
-    case .scene: 5
-    default: 6
+    // Cables lead to what is published.
+    case .setPatch(.publish): 3
+    case .connect: 4
+    case .place: 5
+    case .scene: 6
+    default: 7
     }
   }
 }

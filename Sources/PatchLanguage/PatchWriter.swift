@@ -41,13 +41,27 @@ public enum PatchWriter {
   }
 
   /// Lines of some nodes, in the order of the file, with the cables between them and without their places: what a
-  /// clipboard takes.
+  /// clipboard takes. A sub-patch has its inside with it, in lines or in its file.
   public static func lines(of nodes: Set<NodeID>, in patch: Patch, catalogue: KindCatalogue) -> String {
+    let chosen = patch.nodes.values.filter { nodes.contains($0.id) }
+    let inside = chosen.flatMap { patch.allNodes(inside: $0.name) }
+    let all = nodes.union(inside.map(\.id))
+    let shared = Set(catalogue.definitions == nil ? [] : patch.sharing(catalogue).map(\.node.name))
+    func isElsewhere(_ name: String) -> Bool {
+      NodePath.containers(of: name).contains(where: shared.contains)
+    }
     var text = ""
-    for var node in patch.nodes.values where nodes.contains(node.id) {
+    for case .publish(let name, let target) in patch.settings.lines where !isElsewhere(name) {
+      guard let container = NodePath.container(of: name).flatMap(patch.id), all.contains(container) else {
+        continue
+      }
+      text += Edit.setPatch(.publish(name, target)).line + "\n"
+    }
+    for var node in patch.nodes.values where all.contains(node.id) && !isElsewhere(node.name) {
       node.place = nil
       if !text.isEmpty { text += "\n" }
-      write(node, of: patch, among: nodes, catalogue: catalogue, to: &text)
+      write(
+        node, of: patch, among: all, catalogue: catalogue, isShared: shared.contains(node.name), to: &text)
     }
     return text
   }
@@ -73,7 +87,9 @@ public enum PatchWriter {
     // Cables to what is inside have no paragraph of their own.
     for inner in isShared ? patch.allNodes(inside: node.name) : [] {
       for cable in patch.cables(into: inner.id, catalogue: catalogue)
-      where !patch.isWithin(cable.ends, node.name, catalogue) {
+      where !patch.isWithin(cable.ends, node.name, catalogue)
+        && nodes?.contains(cable.ends.source.node) ?? true
+      {
         let edit = Edit.connect(patch.shortName(of: cable.ends, catalogue: catalogue), cable.settings)
         write(edit.line, cable.comments, to: &text)
       }

@@ -49,6 +49,36 @@ import Testing
     #expect(stage.session.patch == before)
   }
 
+  /// A box goes to the clipboard, and is doubled, with all that is inside and published.
+  @Test func aSubPatchIsCopiedWithItsInside() throws {
+    let stage = Stage.demo()
+    try stage.session.perform("collapse dist main into fx")
+    try stage.session.perform("publish fx/dist.drive as fx/dirt")
+    try stage.session.perform("add lfo lfo".replacing("add", with: "node"))
+    try stage.session.perform("connect lfo -> fx.dirt gain=-20dB")
+    stage.app.tick()
+    let before = stage.session.patch
+    func cables(_ names: [String: String]) -> [String] {
+      stage.session.patch.cables.values.compactMap { cable in
+        let name = stage.session.patch.name(of: cable.ends).description
+        return names.keys.contains(where: name.contains) ? name : nil
+      }.map { name in names.reduce(name) { $0.replacing($1.key, with: $1.value) } }.sorted()
+    }
+    let wanted = cables(["fx/": "fx/"]).filter { !$0.contains("piano") && !$0.hasSuffix("-> out.in") }
+    mark("fx", "lfo", on: stage)
+    stage.press("D")
+    #expect(stage.session.patch.published(by: "fx2").map(\.name) == ["dirt"])
+    #expect(cables(["fx2/": "fx/", "lfo2": "lfo"]) == wanted)
+    stage.press("u")
+    mark("fx", "lfo", on: stage)
+    stage.press("y P")
+    #expect(stage.session.patch.published(by: "fx2").map(\.name) == ["dirt"], "\(stage.message)")
+    #expect(cables(["fx2/": "fx/", "lfo2": "lfo"]) == wanted)
+    #expect(stage.session.patch[named: "fx2/dist"]?.settings == before[named: "fx/dist"]?.settings)
+    stage.press("u")
+    #expect(stage.session.patch == before)
+  }
+
   @Test func theFocusedNodeAloneNeedsNoMark() {
     let stage = Stage.demo()
     stage.press("D")

@@ -54,12 +54,17 @@ import PatchLanguage
     }
     guard let first = nodes.first else { return desk.complain("no node to copy") }
     var edits = nodes.map { Edit.copy($0.name, to: names[$0.id] ?? "") }
-    for cable in nodes.flatMap({ scene.patch.cables(into: $0.id, catalogue: scene.catalogue) }) {
-      guard let source = names[cable.ends.source.node], let destination = names[cable.ends.destination.node]
-      else { continue }
-      let name = CableName(
-        PortName(source, cable.ends.source.port), PortName(destination, cable.ends.destination.port))
-      edits.append(.connect(name, cable.settings))
+    // Cables of a sub-patch are those of nodes inside, by its own name.
+    let copies = Dictionary(uniqueKeysWithValues: nodes.map { ($0.name, names[$0.id] ?? "") })
+    for node in nodes.flatMap({ [$0] + scene.patch.allNodes(inside: $0.name) }) {
+      for cable in scene.patch.cables(into: node.id, catalogue: scene.catalogue) {
+        var name = scene.patch.shortName(of: cable.ends, catalogue: scene.catalogue)
+        guard let source = copies[name.source.node], let destination = copies[name.destination.node] else {
+          continue
+        }
+        (name.source.node, name.destination.node) = (source, destination)
+        edits.append(.connect(name, cable.settings))
+      }
     }
     guard desk.perform(.joined(edits)) else { return }
     desk.show(nodes.compactMap { names[$0.id].flatMap(scene.patch.id(named:)) })
