@@ -208,6 +208,13 @@ struct WavetableWork: BitwiseCopyable {
       store(SIMD16(repeating: steady), numbers, frame)
       blends.store(Frames(repeating: blend), frame)
       if let moving = course.moving {
+        let sizes = moving.sizes.vector(frame) * (1 / 2_147_483_648)
+        if let (number, few) = levels.levels(sizes) {
+          store(SIMD16(repeating: number), numbers, frame)
+          blends.store(few, frame)
+          frame &+= 16
+          continue
+        }
         var lane = frame
         while lane < frame &+ 16 {
           let (number, blend) = levels.level(moving.sizes[lane] * (1 / 2_147_483_648))

@@ -123,6 +123,17 @@ struct WaveLevels: BitwiseCopyable, @unchecked Sendable {
     return (number, limited((frequency - level.start) * level.slope, 0, 1))
   }
 
+  /// The level that sixteen frequencies have in common, with the blends of each; nil: they have several.
+  @inline(__always) @_noLocks func levels(_ frequencies: Frames) -> (number: Int32, blends: Frames)? {
+    let number = level(frequencies[0]).number
+    let below: Float = number > 0 ? limits[Int(number) &- 1] : -1
+    guard all(frequencies .<= Frames(repeating: limits[Int(number)])),
+      all(frequencies .> Frames(repeating: below))
+    else { return nil }
+    let level = levels[Int(number)]
+    return (number, limited((frequencies - level.start) * level.slope, 0, 1))
+  }
+
   /// Writes all tables of a wave. Worker.
   func write(_ spectrum: WavetableImage.Harmonics, to wave: UnsafeMutablePointer<Float>) {
     for (index, most) in Self.harmonics.enumerated() {
