@@ -122,7 +122,7 @@ extension Engine {
     let fade = Int((Engine.standardFade * rate).rounded())
     guard let (table, free) = maps.install(new, fade: fade, ears: listens ? sources : []) else { return }
     work.commands.append(.maps(table))
-    work.garbage.append(.maps(free))
+    work.garbage.append(.other(free))
   }
 
   /// Nodes that hand out events and get none, in the order of the file.
@@ -197,7 +197,8 @@ extension Engine {
   private func parts(
     of parameter: ParameterDescription, of node: Node, _ description: KindDescription
   ) -> (values: [Float], switches: [UInt8]) {
-    let (values, on) = EngineValues.parts(of: parameter, of: node, description: description)
+    let (values, on) = EngineValues.parts(
+      of: parameter, of: node, description: description, wholeNote: wanted.settings.wholeNote)
     // A list has a value for each channel; a map gives all of them one.
     if parameter.dimensions.isEmpty { return ([values.first ?? 0], [0]) }
     var switches = [UInt8](repeating: 0, count: values.count)

@@ -42,6 +42,8 @@ public final class Engine: ReconcilerHost {
   var stamps: [(stamp: Int, time: Int64)] = []
   /// Maps of controllers.
   let maps = EngineMaps()
+  /// Lengths of notes.
+  let notes = EngineNotes()
   private(set) var mappedCables: Set<Cable.Ends> = []
   var listens = false
   /// Replaced resources that voices may still play.
@@ -155,6 +157,7 @@ public final class Engine: ReconcilerHost {
   private func send(_ work: Reconciler.Work, at time: Int64?, describing edit: String? = nil) {
     var work = work
     followMaps(&work, serial: nextTransaction)
+    followNotes(&work)
     if work.compiler != nil { knownEndpoints = nil }
     guard work.compiler != nil || !work.commands.isEmpty || !work.garbage.isEmpty else {
       if let edit { edits.begin(edit, at: renderer.time, frames: 0, isMeasured: isWatching) }
@@ -320,6 +323,8 @@ public final class Engine: ReconcilerHost {
     log.record(.allocated(bytes: node.bytes), node.id, node.name, at: renderer.time)
     log.record(.prepared, node.id, node.name, at: renderer.time)
   }
+
+  func followNotes(of node: EngineNode) { notes.nodes[node.id] = node.noteLengths.isEmpty ? nil : node }
 
   func rename(_ node: EngineNode) {
     numbers[node.number] = (node.id, node.name)

@@ -114,6 +114,7 @@ extension Unit {
     case .cents: .number(50, self)
     case .semitones, .key: .number(7, self)
     case .octaves: .number(2, self)
+    case .notes: .number(0.125, self)
     }
   }
 }
@@ -143,6 +144,7 @@ extension Patch {
 extension KindDescription {
   /// The parameter of which a port is the modulation; nil: none.
   package func modulated(at port: String) -> ParameterDescription? {
+    let port = self[parameter: port]?.glide ?? port
     guard !inputs.contains(where: { $0.name == port }), let parameter = self[parameter: port],
       Self.isPort(parameter)
     else { return nil }

@@ -73,15 +73,35 @@ extension Patch {
     }
   }
 
-  /// Throws for a control or a map whose target is not there behind the edit that set it. A file or an undo may do that,
+  /// Throws for a control or a map whose target is not there behind the edit that set it, and for the length of a note that is
+  /// out of range at the present tempo. A file or an undo may do that,
   /// for the day on which the target is back; nobody who types it means it.
   package func checkTargets(of edit: Edit, catalogue: KindCatalogue) throws(EditError) {
     switch edit {
     case .all(let edits): for edit in edits { try checkTargets(of: edit, catalogue: catalogue) }
     case .setPatch(let setting) where settings[setting.name] == setting:
       try check(setting, catalogue: catalogue)
+    case .set(let name, let path, let value?, _):
+      try checkNotes(value, at: path, of: name, catalogue: catalogue)
+    case .add(let node, _):
+      for (path, value) in node.settings {
+        try checkNotes(value, at: path, of: node.name, catalogue: catalogue)
+      }
     default: break
     }
+  }
+
+  /// Throws for the length of a note that is out of a parameter's range by the patch's tempo. At another tempo it may be
+  /// within.
+  private func checkNotes(
+    _ value: Value, at path: ParameterPath, of name: String, catalogue: KindCatalogue
+  ) throws(EditError) {
+    guard let node = self[named: name], let kind = catalogue[node.kind],
+      let parameter = kind[parameter: path.name],
+      let value = try? parameter.checked(value, of: name, at: path),
+      parameter.holds(value, wholeNote: settings.wholeNote)
+    else { return }
+    throw .invalidValue(value, SettingName(name, path), .isOutOfRange(parameter.rangeWords))
   }
 
   /// Throws the reason why a control or a map moves nothing.

@@ -191,7 +191,7 @@ extension EditError.ValueFault {
     case .isNoToggle: "is `on` or `off`, not \(value)"
     case .isNoChoice: "cannot be \(value)"
     case .isInUnit(let unit, let wanted, _):
-      "is counted in \(Self.words(wanted)), not \(unit == .key ? "notes" : unit.rawValue)"
+      "is counted in \(Self.words(wanted)), not \(unit == .key ? "notes" : unit == .notes ? "lengths of notes" : unit.rawValue)"
     case .isOutOfRange(let range): "takes \(range), not \(value)"
     case .isUnreadable(let fault): "at character \(fault.column) of its text \(fault.reason)"
     }

@@ -3,7 +3,8 @@ import Glibc
 /// A node's parameter values for kernels: settings, or else defaults, in the engine's units.
 ///
 /// Decibels become linear gains (-inf is 0). Percent, keys, cents, semitones, hertz and seconds keep their
-/// unit, so that a cable into a parameter's port is in the same unit. A toggle is 0 or 1, a choice its index;
+/// unit, so that a cable into a parameter's port is in the same unit. The length of a note becomes a time or a frequency, by
+/// the seconds of a whole note (`wholeNote`). A toggle is 0 or 1, a choice its index;
 /// a file has no value, and a text what its reader makes of it.
 public struct EngineValues: Sendable {
   /// Values in the order of the kind's parameters. One value for a plain parameter, one per channel for a
@@ -11,17 +12,21 @@ public struct EngineValues: Sendable {
   public let values: [[Float]]
 
   /// All parameter values of a node.
-  public init(of node: Node, description: KindDescription) {
-    values = description.parameters.map { Self.values(of: $0, of: node, description: description) }
+  public init(of node: Node, description: KindDescription, wholeNote: Double = PatchSettings().wholeNote) {
+    values = description.parameters.map {
+      Self.values(of: $0, of: node, description: description, wholeNote: wholeNote)
+    }
   }
 
   /// The values of one parameter.
   public static func values(
-    of parameter: ParameterDescription, of node: Node, description: KindDescription
+    of parameter: ParameterDescription, of node: Node, description: KindDescription,
+    wholeNote: Double = PatchSettings().wholeNote
   ) -> [Float] {
     if parameter.dimensions.isEmpty {
       let value = node.settings.isEmpty ? nil : node.settings[ParameterPath(parameter.name)]
-      return parameter.engineValues(of: value ?? parameter.defaultValue)
+      return parameter.engineValues(
+        of: parameter.timed(value ?? parameter.defaultValue, wholeNote: wholeNote))
     }
     if parameter.smoothing == .gain || parameter.form == .text { return [] }
     var values = plain(of: parameter, of: node, description: description)
@@ -49,10 +54,10 @@ public struct EngineValues: Sendable {
 
   /// The values of one parameter without its switches, and the places at which switches are on.
   package static func parts(
-    of parameter: ParameterDescription, of node: Node, description: KindDescription
+    of parameter: ParameterDescription, of node: Node, description: KindDescription, wholeNote: Double
   ) -> (values: [Float], on: [(name: String, place: Int)]) {
     if parameter.dimensions.isEmpty {
-      return (values(of: parameter, of: node, description: description), [])
+      return (values(of: parameter, of: node, description: description, wholeNote: wholeNote), [])
     }
     let values = plain(of: parameter, of: node, description: description)
     guard let switches = parameter.switches else { return (values, []) }
@@ -115,5 +120,19 @@ extension Node {
   /// A setting, or else the kind's default.
   public func value(at path: ParameterPath, description: KindDescription?) -> Value? {
     settings[path] ?? description?[parameter: path.name]?.defaultValue(at: path)
+  }
+}
+
+extension Node {
+  /// Parameters with lengths of notes: by position, a length in whole notes for each element, nil for a value of another
+  /// unit.
+  package func noteLengths(_ description: KindDescription) -> [Int: [Double?]] {
+    var found: [Int: [Double?]] = [:]
+    for (path, value) in settings where value.hasNotes {
+      guard let index = description.parameters.firstIndex(where: { $0.name == path.name }) else { continue }
+      let values = if case .list(let values) = value { values } else { [value] }
+      found[index] = values.map { if case .number(let length, .notes) = $0 { length } else { nil } }
+    }
+    return found
   }
 }

@@ -102,16 +102,28 @@ public struct PortDescription: Sendable, Hashable {
   public var isOptional: Bool
   /// Part that its signal plays.
   public var role: Role
+  /// How far the signal of an output goes; nil: that is not known.
+  public var swing: Swing?
 
   /// A port with its format.
   public init(
-    _ name: String, _ format: Format, _ summary: String = "", isOptional: Bool = false, role: Role = .main
+    _ name: String, _ format: Format, _ summary: String = "", isOptional: Bool = false, role: Role = .main,
+    swing: Swing? = nil
   ) {
     self.name = name
     self.format = format
     self.summary = summary
     self.isOptional = isOptional
     self.role = role
+    self.swing = swing
+  }
+
+  /// Ends of a signal that moves parameters.
+  public enum Swing: Sendable, Hashable {
+    /// From -1 to 1; from 0 to 1.
+    case bipolar, unipolar
+    /// As a choice of the node says, by these words.
+    case choice(String)
   }
 
   /// True for events, false for audio.
@@ -180,6 +192,11 @@ public struct ParameterDescription: Sendable {
   public var requirement: Requirement?
   /// What makes numbers for the kernel of a text; nil: a text is not for kernels.
   public var reader: TextReader?
+  /// Name of the parameter that is added to it and glides: a cable to this one's port goes to that one's. nil: none does.
+  public var glide: String?
+  /// A rate whose cycles begin with the transport's notes where it is given as a note: `Kernel.set` gets the length in whole
+  /// notes, or 0.
+  public var isInPhase = false
 
   /// Type of the file that it names; nil: it names none.
   public var fileType: FileType? {

@@ -105,6 +105,10 @@ public struct MapScale: Sendable {
     let sender = name.source.sender
     func number(_ text: String) throws(EditError) -> Double {
       switch try parameter.checked(.text(text), of: node, at: path) {
+      case .number(_, .notes):
+        throw .invalidValue(
+          .text(text), SettingName(node, path),
+          .isInUnit(.notes, wanted: parameter.unit, range: parameter.rangeWords))
       case .number(let number, _): return number
       case let word: return Double(parameter.engineValue(of: word))
       }
@@ -209,6 +213,8 @@ public struct MapScale: Sendable {
   public func position(of value: Value) -> Int? {
     func plain(_ value: Value) -> Double? {
       switch value {
+      // Where it stands depends on the tempo.
+      case .number(_, .notes): nil
       case .number(let number, _): number
       case .text: Double(parameter.engineValue(of: value))
       case .list: nil

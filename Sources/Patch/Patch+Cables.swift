@@ -117,6 +117,8 @@ extension KindDescription {
 
   /// Names of every input: declared ports, then continuous parameters.
   public var inputNames: [String] { inputs.map(\.name) + parameters.filter(Self.isPort).map(\.name) }
+  /// Names by which cables may lead to inputs, those of other ports among them.
+  package var inputWords: [String] { inputNames + parameters.filter { $0.glide != nil }.map(\.name) }
   /// Names of every output.
   public var outputNames: [String] { outputs.map(\.name) }
 

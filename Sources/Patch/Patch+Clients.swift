@@ -44,9 +44,17 @@ extension Patch {
     return nodes.contains(ofKind: kinds.contains)
   }
 
-  /// The cable's name with the nodes of programs that were named as the server does.
+  /// The cable's name with the nodes of programs that were named as the server does, and the ports that it leads to.
   func resolved(_ name: CableName, catalogue: KindCatalogue) -> CableName {
-    CableName(resolved(name.source, catalogue), resolved(name.destination, catalogue))
+    CableName(resolved(name.source, catalogue), gliding(resolved(name.destination, catalogue), catalogue))
+  }
+
+  /// The port of the parameter that glides in another one's place: `delay.shift` for `delay.time`.
+  private func gliding(_ name: PortName, _ catalogue: KindCatalogue) -> PortName {
+    guard let port = name.port, let id = idsByName[name.node],
+      let kind = nodes.kind(of: id).flatMap({ catalogue[$0] }), let glide = kind[parameter: port]?.glide
+    else { return name }
+    return PortName(name.node, glide)
   }
 
   private func resolved(_ name: PortName, _ catalogue: KindCatalogue) -> PortName {

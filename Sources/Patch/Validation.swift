@@ -105,6 +105,12 @@ extension ParameterDescription {
       if !word.isEmpty {
         if words.contains(word) { return .text(word) }
         if let same = words.first(where: { $0.lowercased() == word.lowercased() }) { return .text(same) }
+        // The length of a note may be written in other ways: `1/8.` for `1/8d`.
+        if case .number(_, .notes)? = Value(number: word), let line = Value(number: word)?.line,
+          words.contains(line)
+        {
+          return .text(line)
+        }
       }
       throw refusal(.isNoChoice(words))
     case .file, .text:
@@ -133,6 +139,7 @@ extension ParameterDescription {
     guard case .number(let written, let writtenUnit) = read, !written.isNaN else {
       throw refusal(.isNoNumber(unit))
     }
+    if writtenUnit == .notes, takesNotes { return read }
     guard let number = converted(written, from: writtenUnit) else {
       throw refusal(.isInUnit(writtenUnit, wanted: unit, range: rangeWords))
     }
@@ -156,10 +163,10 @@ extension ParameterDescription {
     }
   }
 
-  /// `0dB to 40dB`.
+  /// `0dB to 40dB`; `0s to 4s or a note such as 1/8`.
   public var rangeWords: String {
     let low = Value.number(range.lowerBound, unit).line
     let high = range.upperBound.isFinite ? Value.number(range.upperBound, unit).line : "any"
-    return "\(low) to \(high)"
+    return "\(low) to \(high)" + (takesNotes ? " or a note such as 1/8" : "")
   }
 }

@@ -1,4 +1,4 @@
-/// Parsing of numbers with units: `-6dB`, `-inf`, `80%`, `1.2kHz`, `250ms`, `C#4`.
+/// Parsing of numbers with units: `-6dB`, `-inf`, `80%`, `1.2kHz`, `250ms`, `C#4`, `1/8`.
 ///
 /// Works on bytes and scales by decimal exponent, so that `250ms` and `0.25s` are the same bits.
 extension Value {
@@ -67,6 +67,9 @@ struct NumberParser {
       }
     }
     guard digits > 0 else { return nil }
+    if position < bytes.count, bytes[position] == UInt8(ascii: "/") {
+      return NoteLength.parsed(bytes, from: 0).map { ($0, .notes) }
+    }
     let digitsEnd = position
     let written = exponentPart(from: &position)
     guard let (unit, scale) = unit(from: position), abs(written) <= 400 else { return nil }

@@ -33,6 +33,7 @@ extension Value {
     case .key:
       if let key = Int(exactly: number), (0...127).contains(key) { return noteName(key) }
       return decimal(number, scaledBy: 0) + "note"
+    case .notes: return NoteLength.line(number) ?? decimal(number, scaledBy: 0) + "/1"
     default: return decimal(number, scaledBy: 0) + unit.rawValue
     }
   }
@@ -48,6 +49,7 @@ extension Value {
     case .key:
       if let key = Int(exactly: number), (0...127).contains(key) { return noteName(key) }
       return fixed(number, digits: 2)
+    case .notes: return exact(number, unit)
     case .percent: return fixed(number, digits: 0) + " %"
     case .cents, .semitones, .octaves: return fixed(number, digits: 1) + " " + unit.rawValue
     case .none:

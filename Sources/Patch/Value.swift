@@ -18,6 +18,8 @@ public enum Unit: String, Hashable, Sendable, CaseIterable {
   case octaves = "oct"
   /// A MIDI key, written as a note name (`C#4`, 60 is `C4`).
   case key = "note"
+  /// Length of a note, in whole notes: `1/8`, dotted `1/8d`, of a triplet `1/8t`. The tempo says how long that is.
+  case notes = "1/1"
 }
 
 /// Value of a setting, as the edit language writes it.

@@ -343,9 +343,18 @@ struct CompletionContext {
     switch parameter.form {
     case .choice(let choices): return choices.map { Candidate($0) }
     case .toggle: return [Candidate("on"), Candidate("off")]
-    case .continuous, .integer: return [Candidate(parameter.defaultValue.line, Self.detail(parameter))]
+    case .continuous, .integer:
+      return [Candidate(parameter.defaultValue.line, Self.detail(parameter))] + notes(for: parameter)
     case .file, .text: return []
     }
+  }
+
+  /// Lengths of notes, with what they are at the patch's tempo.
+  private func notes(for parameter: ParameterDescription) -> [Candidate] {
+    guard parameter.takesNotes else { return [] }
+    return ["1/4", "1/8", "1/8d", "1/8t", "1/16", "1/1"].compactMap { Value(number: $0) }
+      .filter { !parameter.holds($0, wholeNote: patch.settings.wholeNote) }
+      .map { Candidate($0.line, parameter.timed($0, wholeNote: patch.settings.wholeNote).display) }
   }
 
   static func detail(_ parameter: ParameterDescription) -> String {
@@ -423,7 +432,7 @@ struct CompletionContext {
             return end.node == node.id ? PortName(node.name, end.port).description : nil
           }
         ).sorted().map { String($0.dropFirst(node.name.count + 1)) }
-        : isInput ? kind.inputNames : kind.outputNames
+        : isInput ? kind.inputWords : kind.outputNames
       return
         names
         .filter { !isInput || fits(source, "\(node.name).\($0)") }

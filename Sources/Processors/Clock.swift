@@ -8,8 +8,9 @@ public struct Clock: Kernel {
     name: "clock", summary: "A steady gate, in notes of the transport or at a rate of its own.",
     category: .modulation,
     outputs: [
-      PortDescription("out", .channels(1), "1 while a tick's gate is open, else 0."),
-      PortDescription("start", .channels(1), "1 in the frame in which the transport begins or jumps."),
+      PortDescription("out", .channels(1), "1 while a tick's gate is open, else 0.", swing: .unipolar),
+      PortDescription(
+        "start", .channels(1), "1 in the frame in which the transport begins or jumps.", swing: .unipolar),
     ],
     parameters: [Beat.note, Beat.rate, Beat.swing, Beat.width], face: .level, amplification: .never,
     cost: .init(60), goesByTransport: true)

@@ -10,7 +10,7 @@ public struct Comparator: Kernel {
   public static let description = KindDescription(
     name: "comparator", summary: "A gate that is open while a signal is above a threshold.",
     category: .modulation, inputs: [PortDescription("in", .flexible)],
-    outputs: [PortDescription("out", .flexible, "1 while it is open, else 0.")],
+    outputs: [PortDescription("out", .flexible, "1 while it is open, else 0.", swing: .unipolar)],
     parameters: [
       .number(
         "threshold", "It opens above it, and a cable here compares two signals.", default: 0,

@@ -18,15 +18,21 @@ public struct Delay: Kernel {
     name: "delay", summary: "Echoes.", category: .effect, inputs: [PortDescription("in", .flexible)],
     outputs: [PortDescription("out", .flexible)],
     parameters: [
-      .number(
-        "time", "Between echoes, in whole frames; a change is crossfaded.", default: 0.25,
-        range: 0.0001...4, unit: .seconds, smoothing: .crossfade),
+      timeDescription,
       .percent("feedback", "How much of an echo is echoed.", default: 35),
       .percent("mix", "How much of it is echo.", default: 35),
       .number(
         "shift", "Added to the time; glides like a tape, between frames too.", default: 0,
         range: -1...1, unit: .seconds),
     ])
+
+  private static var timeDescription: ParameterDescription {
+    var time = ParameterDescription.number(
+      "time", "Between echoes, in whole frames; a change is crossfaded, cables glide.", default: 0.25,
+      range: 0.0001...4, unit: .seconds, smoothing: .crossfade)
+    time.glide = "shift"
+    return time
+  }
 
   /// Positions in `description.parameters`.
   public static var time: Int { @_noLocks get { 0 } }

@@ -11,7 +11,9 @@ public struct Divider: Kernel {
       PortDescription(
         "reset", .flexible, "Opening it begins to count anew; its channels repeat.", role: .sidechain),
     ],
-    outputs: [PortDescription("out", .flexible, "1 while a gate that passes is open, else 0.")],
+    outputs: [
+      PortDescription("out", .flexible, "1 while a gate that passes is open, else 0.", swing: .unipolar)
+    ],
     parameters: [
       .number("by", "One of so many gates passes.", default: 2, range: 1...256),
       .number("offset", "How many gates come before the first one that passes.", default: 0, range: 0...255),

@@ -16,7 +16,9 @@ public struct Envelope: Kernel {
         "Above 0 it is open. Opening it starts from the present level; one frame at 0 starts again.",
         role: .gate)
     ],
-    outputs: [PortDescription("out", .flexible, "From 0 to 1, one for each channel of the gate.")],
+    outputs: [
+      PortDescription("out", .flexible, "From 0 to 1, one for each channel of the gate.", swing: .unipolar)
+    ],
     parameters: [
       time("delay", "Time from the gate's opening to the attack.", default: 0),
       time("attack", "Time of the way up to 1.", default: 0.005),

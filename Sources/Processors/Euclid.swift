@@ -16,9 +16,9 @@ public struct Euclid: Kernel {
       PortDescription("reset", .channels(1), "Opening it goes to the first step.", role: .sidechain),
     ],
     outputs: [
-      PortDescription("out", .channels(1), "1 while the gate of a hit is open, else 0."),
+      PortDescription("out", .channels(1), "1 while the gate of a hit is open, else 0.", swing: .unipolar),
       PortDescription(
-        "rest", .channels(1), "The same for the steps between the hits.", isOptional: true),
+        "rest", .channels(1), "The same for the steps between the hits.", isOptional: true, swing: .unipolar),
     ],
     parameters: [
       .number("steps", "Steps of the rhythm.", default: 16, range: 1...64),

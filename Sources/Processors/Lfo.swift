@@ -6,20 +6,23 @@ import Realtime
 ///
 /// Its place is a whole number that wraps, 40 bits a cycle (`Cycles.h`): no error builds up, and any split of the frames
 /// gives the same bits. Random values are hashes of the cycle's number, by the node's seed.
+///
+/// A rate in notes is in phase with the transport while that rolls: the place glides to where cycles begin with the notes,
+/// counted from bar 1.
 public struct Lfo: Kernel {
   public static let description = KindDescription(
     name: "lfo", summary: "A slow wave that moves parameters of other nodes.", category: .modulation,
     outputs: [
       PortDescription(
-        "out", .parameter("channels"), "From -1 to 1 (bipolar) or from 0 to 1 (unipolar), as `range` says.")
+        "out", .parameter("channels"), "From -1 to 1 (bipolar) or from 0 to 1 (unipolar), as `range` says.",
+        swing: .choice("range"))
     ],
     parameters: [
       .choice(
         "shape",
         "The wave. Saws go up or down; random takes a new value in each cycle (sample and hold), wander goes on to it.",
         ["sine", "triangle", "up", "down", "square", "random", "wander"]),
-      .frequency(
-        "rate", "Cycles a second; backwards where a cable brings it below zero.", default: 1, range: 0...1000),
+      rateDescription,
       .number(
         "phase", "How far it is ahead; 100 % is a cycle.", default: 0, range: -100...100, unit: .percent),
       .percent("width", "Part of the cycle in which a square is high.", default: 50),
@@ -28,6 +31,15 @@ public struct Lfo: Kernel {
         "spread", "How far channels are apart in the cycle; 100 %: two go against each other.", default: 0),
       .count("channels", "How many waves, one a channel.", default: 1),
     ], face: .level, amplification: .never, cost: .init(8, perChannel: 12))
+
+  private static var rateDescription: ParameterDescription {
+    var rate = ParameterDescription.frequency(
+      "rate",
+      "Cycles a second; backwards where a cable brings it below zero. A note is in phase with the transport's.",
+      default: 1, range: 0...1000)
+    rate.isInPhase = true
+    return rate
+  }
 
   /// Positions in `description.parameters`.
   public static var shape: Int { @_noLocks get { 0 } }
@@ -41,6 +53,11 @@ public struct Lfo: Kernel {
   private let seed: UInt64
   /// Place of the next frame, in parts of a cycle.
   private var place: Int64 = 0
+  /// Length of a cycle in whole notes; 0: the rate is in hertz.
+  private var cycle = 0.0
+  /// Parts of a frame by which the place glides towards the transport's.
+  private var lean: Int64 = 0
+  private var hasBegun = false
 
   /// Parts of a cycle.
   private static var parts: Double { @inline(__always) @_noLocks get { 1_099_511_627_776 } }
@@ -51,7 +68,13 @@ public struct Lfo: Kernel {
     seed = configuration.seed
   }
 
+  @_noLocks public mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int) {
+    if parameter == Self.rate { cycle = Double(value) }
+  }
+
   @_noLocks public mutating func process(_ block: Block) -> Activity {
+    if cycle > 0 || lean != 0, block.time & 63 == 0 || !hasBegun { follow(block) }
+    hasBegun = true
     let (shape, range) = (block.crossfades[Self.shape], block.crossfades[Self.range])
     let (ahead, width) = (block.parameters[Self.phase], block.parameters[Self.width])
     let (rate, spread) = (block.parameters[Self.rate], block.parameters[Self.spread])
@@ -130,6 +153,24 @@ public struct Lfo: Kernel {
 
   // MARK: Places
 
+  /// Seconds in which a distance from the transport's place becomes a third.
+  private static var glide: Double { @inline(__always) @_noLocks get { 0.1 } }
+
+  /// Finds how fast the place has to glide to be the transport's. At the beginning it is there at once.
+  @inline(never) @_noLocks private mutating func follow(_ block: Block) {
+    lean = 0
+    guard cycle > 0, let transport = block.transport?.pointee, transport.isRolling else { return }
+    let cycles = transport.quarters(at: block.time) / (4 * cycle)
+    let wanted = Self.whole((cycles - Transport.floor(cycles)) * Self.parts)
+    // The nearest such place, whatever the cycle's number.
+    let distance = ((wanted &- place) &<< 24) &>> 24
+    if hasBegun {
+      lean = Self.whole(Double(distance) / (Self.glide * Double(block.rate)))
+    } else {
+      place &+= distance
+    }
+  }
+
   /// The nearest whole number, below 2^51.
   @inline(__always) @_noLocks private static func whole(_ x: Double) -> Int64 {
     Int64(bitPattern: (x + rounding).bitPattern) &- Int64(bitPattern: rounding.bitPattern)
@@ -139,7 +180,7 @@ public struct Lfo: Kernel {
   @inline(__always) @_noLocks private mutating func advance(_ block: Block) -> Int64 {
     let limit = block.rate * 0.5
     let frequency = limited(block.parameters[Self.rate].value(0), 0 - limit, limit)
-    let step = Self.whole(Double(frequency) * (Self.parts / Double(block.rate)))
+    let step = Self.whole(Double(frequency) * (Self.parts / Double(block.rate))) &+ lean
     place &+= step &* Int64(truncatingIfNeeded: block.frames)
     return step
   }
@@ -165,6 +206,12 @@ public struct Lfo: Kernel {
     while frame < frames {
       let here = places + frame
       sostenuto_write_whole_products(limited(rates.vector(frame), 0 - limit, limit), scale, here)
+      // As at rest: where a block ends decides when a move that is over counts as rest.
+      var lane = lean == 0 ? 16 : 0
+      while lane < 16 {
+        here[lane] &+= lean
+        lane &+= 1
+      }
       next = sostenuto_advance(here, next, here)
       frame &+= 16
     }

@@ -12,7 +12,7 @@ public struct Logic: Kernel {
       PortDescription(
         "with", .flexible, "The other gate; its channels repeat where `in` has more.", role: .sidechain),
     ],
-    outputs: [PortDescription("out", .flexible, "1 while it is open, else 0.")],
+    outputs: [PortDescription("out", .flexible, "1 while it is open, else 0.", swing: .unipolar)],
     parameters: [
       .choice(
         "operation",

@@ -17,8 +17,9 @@ public struct Sequencer: Kernel {
     ],
     outputs: [
       PortDescription("pitch", .channels(1), "Octaves above A4; `by 1oct` leads them to a frequency."),
-      PortDescription("gate", .channels(1), "1 while a step sounds, else 0."),
-      PortDescription("velocity", .channels(1), "From 0 to 1, of the last step that sounded."),
+      PortDescription("gate", .channels(1), "1 while a step sounds, else 0.", swing: .unipolar),
+      PortDescription(
+        "velocity", .channels(1), "From 0 to 1, of the last step that sounded.", swing: .unipolar),
       PortDescription("events", .events, "The steps as notes of the nearest keys, on MIDI channel 1."),
     ],
     parameters: [

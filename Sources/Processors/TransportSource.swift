@@ -8,9 +8,10 @@ public struct TransportSource: Kernel {
     summary: "The transport as signals, and as a MIDI clock for other programs and devices.",
     category: .source,
     outputs: [
-      PortDescription("run", .channels(1), "1 while the transport moves, 0 while it stands."),
-      PortDescription("beat", .channels(1), "From 0 to 1 in each beat."),
-      PortDescription("bar", .channels(1), "From 0 to 1 in each bar."),
+      PortDescription(
+        "run", .channels(1), "1 while the transport moves, 0 while it stands.", swing: .unipolar),
+      PortDescription("beat", .channels(1), "From 0 to 1 in each beat.", swing: .unipolar),
+      PortDescription("bar", .channels(1), "From 0 to 1 in each bar.", swing: .unipolar),
       PortDescription(
         "events", .events,
         "Start, continue, stop and song position, and 24 clocks a quarter note while the transport moves."),

@@ -21,20 +21,21 @@ public struct Voices: Kernel {
       PortDescription(
         "gate", .parameter("polyphony"),
         "1 while a key or a pedal holds the note, otherwise 0; 0 for one frame where a note takes a channel that is held.",
-        role: .gate),
+        role: .gate, swing: .unipolar),
       PortDescription(
-        "velocity", .parameter("polyphony"), "From 0 to 1, kept until the channel's next note."),
+        "velocity", .parameter("polyphony"), "From 0 to 1, kept until the channel's next note.",
+        swing: .unipolar),
       PortDescription(
         "pressure", .parameter("polyphony"),
         "From 0 to 1: the note's or its MIDI channel's, whichever is more.",
-        isOptional: true),
+        isOptional: true, swing: .unipolar),
       PortDescription(
         "timbre", .parameter("polyphony"), "Controller 74 from -1 to 1, with 0 in the middle.",
-        isOptional: true),
+        isOptional: true, swing: .bipolar),
       PortDescription(
         "place", .parameter("polyphony"),
         "The place of a copy among those of its note, from -1 to 1; see `unison`.",
-        isOptional: true),
+        isOptional: true, swing: .bipolar),
     ],
     parameters: [
       .count(

@@ -16,6 +16,9 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
 
     /// Quarter notes of a beat.
     public var quarters: Double { @_noLocks get { 4 / Double(unit) } }
+
+    /// Seconds of a whole note.
+    public var wholeNote: Double { @_noLocks get { 60 / tempo * Double(unit) } }
   }
 
   /// Sample rate, Hz.

@@ -82,7 +82,7 @@ enum KindReference {
         kind.parameters.map { parameter in
           [
             "  " + name(parameter), range(parameter), "default " + defaultText(parameter),
-            parameter.summary + (KindDescription.isPort(parameter) ? " (also an input port)" : ""),
+            parameter.summary + (Self.port(of: parameter).map { " (\($0))" } ?? ""),
           ]
         })
     }
@@ -94,6 +94,12 @@ enum KindReference {
       ports.isEmpty ? "–" : ports.map { format($0.format) }.joined(separator: ", ")
     }
     return "\(side(kind.inputs)) → \(side(kind.outputs.filter { !$0.isOptional }))"
+  }
+
+  /// `also an input port`; nil: it is none.
+  static func port(of parameter: ParameterDescription) -> String? {
+    if let glide = parameter.glide { return "an input port too, the same as `\(glide)`" }
+    return KindDescription.isPort(parameter) ? "also an input port" : nil
   }
 
   static func format(_ format: PortDescription.Format) -> String {
@@ -150,11 +156,20 @@ enum KindReference {
   }
 
   static func json(_ kind: KindDescription) -> JSON {
+    func swing(_ port: PortDescription) -> [(String, JSON)] {
+      switch port.swing {
+      case nil: []
+      case .bipolar: [("swing", .string("bipolar"))]
+      case .unipolar: [("swing", .string("unipolar"))]
+      case .choice(let name): [("swing", .string(name))]
+      }
+    }
     func port(_ port: PortDescription) -> JSON {
-      .object([
-        ("name", .string(port.name)), ("format", .string(format(port.format))),
-        ("summary", .string(port.summary)), ("optional", .bool(port.isOptional)),
-      ])
+      .object(
+        [
+          ("name", .string(port.name)), ("format", .string(format(port.format))),
+          ("summary", .string(port.summary)), ("optional", .bool(port.isOptional)),
+        ] + swing(port))
     }
     return .object([
       ("name", .string(kind.name)), ("category", .string(kind.category.rawValue)),
@@ -187,6 +202,7 @@ enum KindReference {
     members += [
       ("dimensions", .array(parameter.dimensions.map { .string($0) })),
       ("perChannel", .bool(parameter.isPerChannel)), ("isPort", .bool(KindDescription.isPort(parameter))),
+      ("takesNotes", .bool(parameter.takesNotes)),
     ]
     return .object(members)
   }

@@ -47,7 +47,7 @@ extension ManualPage {
       let facts = "\(KindReference.range(parameter)); default \(KindReference.defaultText(parameter))"
       entry(
         KindReference.name(parameter),
-        "\(Self.sentence(parameter.summary)) (\(facts)\(KindDescription.isPort(parameter) ? "; also an input port" : ""))"
+        "\(Self.sentence(parameter.summary)) (\(facts)\(KindReference.port(of: parameter).map { "; " + $0 } ?? ""))"
       )
     }
   }

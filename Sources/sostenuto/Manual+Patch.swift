@@ -78,6 +78,11 @@ extension Unit {
     case .cents: ("-15cents, -15ct", "Hundredths of a semitone.")
     case .semitones: ("7st", "Semitones.")
     case .octaves: ("2oct", "Octaves, of the depth of a modulation.")
+    case .notes:
+      (
+        "1/8, 1/8d, 1/8t",
+        "The length of a note, dotted or of a triplet, by the tempo; of a rate: a cycle in that length."
+      )
     case .key: ("C4, F#3, Bb-1", "A MIDI key as a note; `C4` is 60.")
     }
   }

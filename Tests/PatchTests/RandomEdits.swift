@@ -134,7 +134,11 @@ struct RandomEdits {
     case .continuous:
       let low = max(parameter.range.lowerBound, -1000)
       let number = Double.random(in: low...parameter.range.upperBound, using: &random)
-      let value = Value.number(chance(50) ? number.rounded() : number, parameter.unit)
+      let notes = [0.125, 0.1875, 1.0 / 12, 3, 7.0 / 128]
+      let bits = Int(truncatingIfNeeded: number.bitPattern >> 20)
+      let isNote = parameter.takesNotes && bits & 3 == 0
+      let plain = Value.number(chance(50) ? number.rounded() : number, parameter.unit)
+      let value = isNote ? .number(notes[(bits >> 2) % notes.count], .notes) : plain
       if parameter.isPerChannel, chance(30) { return .list([value, value, parameter.defaultValue]) }
       return chance(10) ? .number(-.infinity, .decibels) : chance(10) ? parameter.defaultValue : value
     case .integer: return .number(Double(Int.random(in: 1...6, using: &random)), .none)

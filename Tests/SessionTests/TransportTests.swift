@@ -23,6 +23,11 @@ import Testing
     connect level -> out map=[0,-1,-1]
     connect clock.run -> out map=[-1,0,-1]
     connect clock.bar -> out map=[-1,-1,0]
+    node wave lfo rate=1/8t
+    node echo delay time=1/16 mix=40%
+    connect tone -> echo gain=-6dB
+    connect wave -> echo.mix by 20%
+    connect echo -> out map=[-1,-1,0]
     """
 
   private func samples(_ path: String) throws -> [Float] {

@@ -124,7 +124,7 @@ public struct RandomLines {
     if played != nil, Int.random(in: 0..<8, using: &random) == 0 { return playing() }
     if storesScenes, Int.random(in: 0..<6, using: &random) == 0 { return ofScenes(cable) }
     // A large patch shrinks again.
-    switch Int.random(in: free.count > Self.mostNodes ? 3...21 : 0...21, using: &random) {
+    switch Int.random(in: free.count > Self.mostNodes ? 3...22 : 0...22, using: &random) {
     case 0: return "node n\(count) \(kind) ; connect \(source) -> n\(count) gain=\(gain)dB"
     case 1, 2: return "insert n\(count) \(kind) into \(cable)"
     case 3: return "remove \(node) bridge"
@@ -144,6 +144,7 @@ public struct RandomLines {
     case 11: return "rename \(node) r\(count)"
     case 12: return "set \(setting(of: sink)) over \(max(count % 40, shortestMove))ms"
     case 13, 14: return "set \(setting(of: sink))"
+    case 22: return "tempo \(Int.random(in: 40...240, using: &random))"
     default: return Bool.random(using: &random) ? "undo" : "redo"
     }
   }
@@ -238,6 +239,13 @@ public struct RandomLines {
       let low = max(parameter.range.lowerBound, -40)
       let high = max(low, min(parameter.range.upperBound, parameter.unit == .decibels ? 0 : 2000))
       let isList = parameter.isPerChannel && Int.random(in: 0..<3, using: &random) == 0
+      let notes = ["1/64", "1/16t", "1/8", "3/16", "1/4", "5/4"].filter {
+        parameter.takesNotes
+          && !parameter.holds(Value(number: $0)!, wholeNote: draft.patch.settings.wholeNote)
+      }
+      if Int.random(in: 0..<4, using: &random) == 0, let note = pick(notes) {
+        return "\(path) \(isList ? "[\(note),\(low),\(note)]" : note)"
+      }
       let values = (0..<(isList ? Int.random(in: 1...4, using: &random) : 1)).map { _ in
         "\(Double.random(in: low...high, using: &random))\(parameter.unit == .decibels ? "dB" : "")"
       }

@@ -48,7 +48,21 @@ extension EngineNode {
   /// Targets of a parameter's elements. Extra channels repeat the values of the channels that they repeat;
   /// channels beyond a list take its last value.
   func elements(of parameter: Int) -> [Float] {
-    let values = values[parameter]
+    elements(marked(values[parameter], parameter), of: parameter)
+  }
+
+  /// The same with NaN for each length of a note.
+  func marked(_ values: [Float], _ parameter: Int) -> [Float] {
+    guard let lengths = noteLengths[parameter] else { return values }
+    return values.indices.map { lengths[min($0, lengths.count - 1)] == nil ? values[$0] : .nan }
+  }
+
+  /// Lengths of notes of a parameter's elements; nil: an element is none.
+  func lengths(of parameter: Int) -> [Double?] {
+    elements(noteLengths[parameter] ?? [nil], of: parameter)
+  }
+
+  private func elements<Element>(_ values: [Element], of parameter: Int) -> [Element] {
     guard let last = values.last, type?.description.parameters[parameter].isPerChannel == true else {
       return values
     }

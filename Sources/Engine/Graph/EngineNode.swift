@@ -37,7 +37,10 @@ final class EngineNode {
   var preparedChannels: (inputs: [Int], outputs: [Int]) = ([], [])
   /// Parameter targets from the patch, by position, one value per element.
   var values: [[Float]]
-  /// The targets last sent to the audio thread. A parameter that once was a list keeps its elements.
+  /// The lengths of notes among them, by position, in whole notes; nil for an element that is none.
+  var noteLengths: [Int: [Double?]] = [:]
+  /// The targets last sent to the audio thread. A parameter that once was a list keeps its elements. NaN is the length of a
+  /// note, of which the audio thread makes a number (`NoteTable`).
   var sentValues: [[Float]]
   /// Positions of the parameters that maps move.
   var mapped: Set<Int> = []
@@ -170,7 +173,9 @@ final class EngineNode {
     let memory = NodeMemory(node: self, pools: pools)
     self.memory = memory
     type?.initialize(memory.kernel, configuration, inner.base)
-    sentValues = values
+    sentValues = values.indices.map { index in
+      noteLengths[index] == nil ? values[index] : marked(values[index], index)
+    }
     preparedChannels = (inputChannels, outputChannels)
     for index in values.indices {
       let description = type?.description.parameters[index]
@@ -250,9 +255,9 @@ final class EngineNode {
     return nil
   }
 
-  /// Positions of the parameters into which cables lead, or that maps move.
+  /// Positions of the parameters into which cables lead, or that maps or the tempo move.
   private var modulated: Set<Int> {
-    mapped.union(
+    mapped.union(noteLengths.keys).union(
       incoming.compactMap { if case .parameter(let position) = $0.input { position } else { nil } })
   }
 

@@ -7,8 +7,8 @@ final class Transaction {
     case cable(EngineCable)
     case memory(KernelMemory)
     case crossings([Crossing], CrossingPool)
-    /// Frees what maps no longer use.
-    case maps(() -> Void)
+    /// Frees what maps, or lengths of notes, no longer use.
+    case other(() -> Void)
   }
 
   let serial: Int
@@ -93,7 +93,7 @@ final class Transaction {
       case .cable(let cable): cable.free()
       case .memory(let memory): memory.deallocate()
       case .crossings(let list, let pool): list.forEach(pool.recycle)
-      case .maps(let free): free()
+      case .other(let free): free()
       }
     }
     garbage = []

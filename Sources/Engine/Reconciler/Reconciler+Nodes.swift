@@ -29,7 +29,7 @@ extension Reconciler {
     for id in ids {
       guard let node = patch[id] else { continue }
       let type = engine.kinds[node.kind]
-      let values = type.map { EngineValues(of: node, description: $0.description).values } ?? []
+      let values = type.map { valuesNow(of: node, $0.description) } ?? []
       let engineNode = findOrMake(node, type, values, &changes)
       update(engineNode, node, values)
       makeCurrent(engineNode, &changes)
@@ -57,6 +57,10 @@ extension Reconciler {
     let old = graph.setCurrent(node)
     guard old !== node else { return }
     if let old { startLeaving(old) }
+    if !node.noteLengths.isEmpty {
+      engine.followNotes(of: node)
+      work.changesNotes = true
+    }
     if !changes.isFromNothing { changes.cables.append(contentsOf: patch.cables(at: node.id)) }
   }
 
@@ -85,11 +89,16 @@ extension Reconciler {
       inputs: type?.audioInputs ?? ports.0, outputs: type?.audioOutputs ?? ports.1, values: values,
       firstChannel: firstChannel(of: node, type, values), rows: engine.rows)
     beginMidi(of: made, node)
+    if let type, !node.settings.isEmpty { follow(node.noteLengths(type.description), of: made) }
     if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
     engine.beginPreparation(made)
     add(made, &changes)
     if isRevived { engine.record(.revived, made) }
     return made
+  }
+
+  private func valuesNow(of node: Node, _ description: KindDescription) -> [[Float]] {
+    EngineValues(of: node, description: description, wholeNote: patch.settings.wholeNote).values
   }
 
   /// The part of a node's identity besides its kind: its structural settings, or a placeholder's ports.

@@ -17,20 +17,44 @@ extension Reconciler {
     }
     if target.firstChannel != nil { updatePorts(of: target, node) }
     if target.midiPort != nil { updateMidiPort(of: target, node) }
-    guard target.values != values, let description = target.type?.description else { return }
+    guard let description = target.type?.description else { return }
+    let lengths = node.settings.isEmpty ? [:] : node.noteLengths(description)
+    let oldLengths = target.noteLengths
+    guard target.values != values || lengths != oldLengths else { return }
     let old = target.values
     target.values = values
+    follow(lengths, of: target)
     grow(target)
     if target.sizes.contains(where: { $0.map { old[$0] != values[$0] } == true }) {
       target.row.markPending()
       target.row.pointee.mayNarrow = true
       work.needsPlan = true
     }
-    for (index, parameter) in description.parameters.enumerated() where old[index] != values[index] {
+    for (index, parameter) in description.parameters.enumerated()
+    where old[index] != values[index] || lengths[index] != oldLengths[index] {
       send(index, of: target) { element in
         let frames = request.ramps.frames(of: parameter, element: element, of: node, description, values)
         return (frames ?? fade, law(of: parameter, over: frames))
       }
+    }
+  }
+
+  /// Gives a node its lengths of notes.
+  func follow(_ lengths: [Int: [Double?]], of node: EngineNode) {
+    guard node.noteLengths != lengths else { return }
+    node.noteLengths = lengths
+    engine.followNotes(of: node)
+    work.changesNotes = true
+    if node.slot != nil { tellCycles(of: node) }
+  }
+
+  /// Tells a kernel the notes of rates that are in phase with the transport.
+  func tellCycles(of node: EngineNode) {
+    guard let parameters = node.type?.description.parameters else { return }
+    for (index, parameter) in parameters.enumerated() where parameter.isInPhase {
+      let length = node.noteLengths[index]?.first ?? nil
+      work.commands.append(
+        .kernel(node.slot, parameter: Int32(index), element: 0, value: Float(length ?? 0), frames: 0))
     }
   }
 
@@ -84,6 +108,12 @@ extension Reconciler {
     }
     for (element, value) in elements.enumerated() where element >= before.count || before[element] != value {
       let move = move(element)
+      if value.isNaN {
+        if smoothing == .crossfade { work.crossfade = max(work.crossfade, move.frames) }
+        work.noteMoves[NoteMove(node: node.number, parameter: index, element: element)] = move
+        work.changesNotes = true
+        continue
+      }
       let frames = Int32(clamping: move.frames)
       let (parameter, element) = (Int32(index), Int32(element))
       switch smoothing {

@@ -33,6 +33,10 @@ final class Reconciler {
     /// Frames of the longest crossfade of a parameter. One under way is not counted, since it belongs to the
     /// audio thread.
     var crossfade = 0
+    /// Nodes with lengths of notes have come, or such values have changed.
+    var changesNotes = false
+    /// Moves to lengths of notes.
+    var noteMoves: [NoteMove: (frames: Int, law: Ramp.Law)] = [:]
     var garbage: [Transaction.Garbage] = []
     /// It may take effect within a block: what it adds is silent before, nothing goes that might still be heard, and no
     /// more changes than what nodes are told and the gains of their inputs.
@@ -47,6 +51,15 @@ final class Reconciler {
     var opening: [EngineCable] = []
     var started: [EngineNode] = []
     var left: [EngineNode] = []
+  }
+
+  /// An element that is the length of a note.
+  struct NoteMove: Hashable {
+    /// Number of the node.
+    var node: Int32
+    /// Position of the parameter.
+    var parameter: Int
+    var element: Int
   }
 
   let engine: any ReconcilerHost
@@ -113,6 +126,7 @@ final class Reconciler {
   private func prepare(_ node: EngineNode) {
     engine.prepare(node)
     if isExact { work.commands.append(.begin(node.slot)) }
+    if !node.noteLengths.isEmpty { tellCycles(of: node) }
     if let resource = engine.resource(for: node.id), node.type != nil {
       node.resource = resource
       work.commands.append(.use(node.slot, resource.header))

@@ -37,6 +37,8 @@ protocol ReconcilerHost: AnyObject {
   func resource(for id: NodeID) -> Resource?
   /// Memory of plans.
   var planMemory: PlanCompiler.PlanMemory { get }
+  /// Takes note of a node that has lengths of notes, or none any more.
+  func followNotes(of node: EngineNode)
   /// Adopts a node's new name.
   func rename(_ node: EngineNode)
   /// Writes a line of the lifecycle trace.

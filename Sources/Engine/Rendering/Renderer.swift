@@ -32,6 +32,10 @@ public final class Renderer: @unchecked Sendable {
   private(set) var blocks = 0
   private var tape: UnsafeMutablePointer<InputTape>?
   private var maps: UnsafeMutablePointer<MapTable>?
+  private var notes: UnsafeMutablePointer<NoteTable>?
+  /// The transaction under way changes what the lengths of notes are, or which there are.
+  private var changesNotes = false
+  private var changesTable = false
   /// Movements of maps (`MapSlot.Movement`), and events while a controller is chosen (`MapTable.Heard`); audio thread to
   /// worker.
   let movements = Ring(capacity: 4096, of: MapSlot.Movement.self)
@@ -178,6 +182,9 @@ public final class Renderer: @unchecked Sendable {
         execute(sealed.commands[index])
         index &+= 1
       }
+      // Once, for a crossfade under way would make a second one wait.
+      if changesNotes { moveNotes(isNew: changesTable) }
+      (changesNotes, changesTable) = (false, false)
       finish(sealed, at: now)
     }
   }
@@ -263,8 +270,10 @@ public final class Renderer: @unchecked Sendable {
 
   /// Follows the transport of a server or a clock from this frame on.
   @_noLocks private final func follow(_ input: TransportInput) {
+    let before = transportState.pointee.pulse.wholeNote
     guard transportState.pointee.follow(input, at: now) else { return }
     transportCell.store(transportState)
+    if transportState.pointee.pulse.wholeNote != before { moveNotes(isNew: false) }
     var input = input
     input.offset = 0
     tape?.pointee.write(input, time: now)
@@ -285,8 +294,10 @@ public final class Renderer: @unchecked Sendable {
     switch command {
     case .transport(let change):
       if case .free = change, transportState.pointee.isLed { tapeRelease() }
+      let before = transportState.pointee.pulse.wholeNote
       transportState.pointee.apply(change, at: now)
       transportCell.store(transportState)
+      if transportState.pointee.pulse.wholeNote != before { changesNotes = true }
     case .swap(let next):
       plan = next
     case .gain(let cable, let value, let frames, let wait):
@@ -308,10 +319,24 @@ public final class Renderer: @unchecked Sendable {
     case .widenRing(let cable, let from, let to):
       cable.pointee.widen(from: Int(from), to: Int(to))
     case .maps(let next): maps = next
+    case .notes(let next):
+      notes = next
+      (changesNotes, changesTable) = (true, true)
     case .mapped(let values, let element, let value, let switches):
       values.pointee.set(Int(element), .value, to: value)
       values.pointee.setSwitches(Int(element), to: switches)
     case .begin, .ramp, .makeRoom, .kernel, .use: break
+    }
+  }
+
+  /// Moves values that are lengths of notes to what these are at the present tempo.
+  @_noLocks private final func moveNotes(isNew: Bool) {
+    guard let notes else { return }
+    let wholeNote = transportState.pointee.pulse.wholeNote
+    var index = 0
+    while index < notes.pointee.count {
+      if let command = notes.pointee.move(index, wholeNote: wholeNote, isNew: isNew) { execute(command) }
+      index &+= 1
     }
   }
 

@@ -26,6 +26,8 @@ enum Command {
   case widenRing(UnsafeMutablePointer<CableSlot>, from: Int32, to: Int32)
   /// The maps from now on; nil: none.
   case maps(UnsafeMutablePointer<MapTable>?)
+  /// The lengths of notes from now on; nil: none.
+  case notes(UnsafeMutablePointer<NoteTable>?)
   /// An edit has changed a value that maps move, or its switches.
   case mapped(UnsafeMutablePointer<MappedValues>, element: Int32, value: Float, switches: UInt8)
 

@@ -75,6 +75,14 @@ struct ParameterState {
     elements == 1 ? single : many ?? single
   }
 
+  /// Where an element is, or is on its way to. Audio thread.
+  @_noLocks func target(_ element: Int) -> Float {
+    switch kind {
+    case .crossfade: crossfade.target
+    default: ramps[element < elements ? element : elements &- 1].target
+    }
+  }
+
   /// Audio thread.
   @_noLocks mutating func move(element: Int, to value: Float, over frames: Int, law: Ramp.Law) {
     switch kind {

@@ -11,6 +11,12 @@ enum ValueBar {
     return course.share(number)
   }
 
+  /// The length of a note whose value is near a place in the range.
+  static func note(at share: Double, _ parameter: ParameterDescription, wholeNote: Double) -> Value? {
+    guard case .number(let number, _)? = value(at: share, parameter) else { return nil }
+    return .note(nearest: parameter.unit == .hertz ? 1 / max(number, 1e-6) : number, wholeNote: wholeNote)
+  }
+
   /// The value at a place in the range, in steps that a key makes too, or finer; nil for words and lists.
   static func value(at share: Double, _ parameter: ParameterDescription) -> Value? {
     guard let course = course(of: parameter) else { return nil }

@@ -262,9 +262,14 @@ struct Inspector: Overlay {
 
   private func slide(to point: Point, _ desk: Desk) {
     guard let share = picture(desk)?.barShare(at: point, isWithin: false),
-      let (node, path, description) = parameter(desk),
-      let value = ValueBar.value(at: share, description),
-      value != node.settings[path] ?? description.defaultValue(at: path)
+      let (node, path, description) = parameter(desk)
+    else { return }
+    let old = node.settings[path] ?? description.defaultValue(at: path)
+    let isNote = old.hasNotes
+    guard
+      let value = isNote
+        ? ValueBar.note(at: share, description, wholeNote: desk.scene.wholeNote)
+        : ValueBar.value(at: share, description), value != old
     else { return }
     desk.perform(.set(node.name, path, value, over: nil), as: .step(node.name + path.suffix))
   }

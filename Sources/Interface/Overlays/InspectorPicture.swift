@@ -89,12 +89,28 @@ struct InspectorPicture {
     let path = lines[selected]
     guard let parameter = facts.kind?[parameter: path.name] else { return "" }
     var sentences = [parameter.summary, Self.range(of: parameter)]
+    if let value = node.value(at: path, description: facts.kind), value.hasNotes {
+      sentences.append(notes(value, parameter))
+    }
     let sources = scene.patch.maps(to: scene.target(node.name, path)).map(\.source.description)
     if !sources.isEmpty { sentences.append("Follows \(sources.joined(separator: ", ")).") }
     if let control = control(of: path) { sentences.append("Control \(control) turns it.") }
     let movers = movers(of: path)
-    if !movers.isEmpty { sentences.append("Moved by \(movers.joined(separator: ", ")).") }
+    if !movers.isEmpty {
+      let sweep = scene.patch.sweep(
+        of: node, parameter, wholeNote: scene.wholeNote, catalogue: scene.catalogue)
+      let way = sweep.map { ", from \($0.low.display) to \($0.high.display)" } ?? ""
+      sentences.append("Moved by \(movers.joined(separator: ", "))\(way).")
+    }
     return sentences.filter { !$0.isEmpty }.joined(separator: " ")
+  }
+
+  /// `1/8d is 375.0 ms at 120 beats a minute.`
+  private func notes(_ value: Value, _ parameter: ParameterDescription) -> String {
+    let now = parameter.timed(value, wholeNote: scene.wholeNote)
+    let tempo = Value.number((scene.tempo * 10).rounded() / 10, .none).line
+    let held = parameter.holds(value, wholeNote: scene.wholeNote) ? ", held at the end of its range" : ""
+    return "\(value.display) is \(now.display) at \(tempo) beats a minute\(held)."
   }
 
   /// `From -inf dB to 60.0 dB; 12.0 dB unless it is set.`
@@ -109,16 +125,19 @@ struct InspectorPicture {
     case .continuous, .integer:
       let low = Value.number(parameter.range.lowerBound, parameter.unit).display
       let high = Value.number(parameter.range.upperBound, parameter.unit).display
-      return "From \(low) to \(high)\(unset)."
+      return "From \(low) to \(high)\(parameter.takesNotes ? ", or a note such as 1/8" : "")\(unset)."
     }
   }
 
   /// Outputs whose cables move a parameter.
   private func movers(of path: ParameterPath) -> [String] {
     // An input of the same name is another port.
-    guard let node, facts.kind?.inputs.contains(where: { $0.name == path.name }) == false else { return [] }
+    guard let node, let kind = facts.kind, !kind.inputs.contains(where: { $0.name == path.name }) else {
+      return []
+    }
+    let port = kind[parameter: path.name]?.glide ?? path.name
     return scene.patch.cables(into: node.id, catalogue: scene.catalogue)
-      .filter { $0.ends.destination.port == path.name }
+      .filter { $0.ends.destination.port == port }
       .compactMap { name(of: $0.ends.source, isSource: true) }
   }
 
@@ -309,7 +328,8 @@ struct InspectorPicture {
       return [Span("‹ \(word) ›", key)] + marks
     }
     var spans: [Span] = []
-    if hasBars, let share = ValueBar.share(of: value, parameter) {
+    let now = parameter.timed(value, wholeNote: scene.wholeNote)
+    if hasBars, let share = ValueBar.share(of: now, parameter) {
       spans += ValueBar.spans(share, columns: Self.barColumns)
       spans.append(Span(DisplayWidth.padded(value.display, to: valueColumns, right: true), key))
     } else {
@@ -372,7 +392,7 @@ struct InspectorPicture {
         let index = parameter(at: point),
         let parameter = facts.kind?[parameter: lines[index].name],
         let value = node?.value(at: lines[index], description: facts.kind),
-        ValueBar.share(of: value, parameter) != nil
+        ValueBar.share(of: parameter.timed(value, wholeNote: scene.wholeNote), parameter) != nil
       else { return nil }
     }
     return Double(point.column - first) / Double(Self.barColumns - 1)

@@ -6,6 +6,8 @@ enum ValueSteps {
   /// The value this many steps away, within the range; a list steps as a whole. nil if there is none.
   static func stepped(_ value: Value, _ parameter: ParameterDescription, by steps: Int) -> Value? {
     switch (parameter.form, value) {
+    // Up is a longer note, and a slower rate.
+    case (_, .number(_, .notes)): return value.steppedNote(by: steps)
     case (.choice(let words), .text(let word)):
       guard let index = words.firstIndex(of: word), !words.isEmpty else { return nil }
       return .text(words[((index + steps.signum()) % words.count + words.count) % words.count])
@@ -31,7 +33,7 @@ enum ValueSteps {
     case .percent: return number + count * 5
     case .cents: return number + count * 5
     case .semitones, .key: return number + count
-    case .octaves: return number + count / 12
+    case .octaves, .notes: return number + count / 12
     case .none:
       let width = parameter.range.upperBound - parameter.range.lowerBound
       return width.isFinite && width <= 4

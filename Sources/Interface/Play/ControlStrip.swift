@@ -92,7 +92,8 @@ struct ControlStrip {
       return [Span("gone", .warning)]
     }
     let words = Span(found.value.display, .value)
-    guard let share = ValueBar.share(of: found.value, found.parameter) else { return [words] }
+    let now = found.parameter.timed(found.value, wholeNote: scene.wholeNote)
+    guard let share = ValueBar.share(of: now, found.parameter) else { return [words] }
     return ValueBar.spans(share, columns: barColumns) + [words]
   }
 }

@@ -76,4 +76,12 @@ extension Scene {
     let inner = patch.published(node, path) ?? (node, path)
     return .setting(inner.node, inner.path)
   }
+
+  /// Beats a minute, of whoever leads the transport.
+  public var tempo: Double { status.transport.tempo }
+
+  /// Seconds of a whole note.
+  var wholeNote: Double {
+    PatchSettings.wholeNote(tempo: tempo, unit: status.transport.meter.unit)
+  }
 }

@@ -63,12 +63,17 @@ struct MorphTravel {
   var from: [Double]
   var to: [Double]
   var isList: Bool
+  /// The values at both ends as the scenes have them.
+  private var ends: (first: Value, last: Value)
 
   /// Level that silence counts as, in decibels; as with parameters that move over a time.
   private static let silence = -80.0
 
   /// nil: the two are equal, or nothing lies between them.
-  init?(_ target: ControlTarget, _ from: Value, _ to: Value, unit: Unit) {
+  /// Between lengths of notes lie times and frequencies: `timed` makes them of values.
+  init?(
+    _ target: ControlTarget, _ from: Value, _ to: Value, unit: Unit, timed: (Value) -> Value = { $0 }
+  ) {
     func numbers(_ value: Value) -> [Double]? {
       switch value {
       case .number(let number, _): return [number]
@@ -78,15 +83,18 @@ struct MorphTravel {
       case .text: return nil
       }
     }
-    guard from != to, let first = numbers(from), let last = numbers(to), first.count == last.count else {
-      return nil
-    }
+    guard from != to, let first = numbers(timed(from)), let last = numbers(timed(to)),
+      first.count == last.count
+    else { return nil }
+    ends = (from, to)
     (self.target, self.unit, self.from, self.to) = (target, unit, first, last)
     if case .list = from { isList = true } else { isList = false }
   }
 
   /// `place`: 0...1.
   func value(at place: Double) -> Value {
+    if place <= 0 { return ends.first }
+    if place >= 1 { return ends.last }
     let values = zip(from, to).map { Value.number(between($0, $1, at: place), unit) }
     return isList ? .list(values) : values[0]
   }
@@ -134,7 +142,7 @@ extension Patch {
         let standard = parameter.defaultValue(at: path)
         if let travel = MorphTravel(
           .setting(node.name, path), one.settings[path] ?? standard, other.settings[path] ?? standard,
-          unit: parameter.unit)
+          unit: parameter.unit, timed: { parameter.timed($0, wholeNote: settings.wholeNote) })
         {
           travels.append(travel)
         }
@@ -155,8 +163,8 @@ extension Patch {
   /// The place of the patch between two scenes, 0...100, by the first value that tells; throws if none does.
   func percent(of morph: Morph, catalogue: KindCatalogue) throws(EditError) -> Double {
     for travel in try travels(of: morph, catalogue: catalogue) {
-      guard let (value, _) = try? controlled(travel.target, catalogue: catalogue),
-        let place = travel.place(of: value)
+      guard let (value, parameter) = try? controlled(travel.target, catalogue: catalogue),
+        let place = travel.place(of: parameter.timed(value, wholeNote: settings.wholeNote))
       else { continue }
       // What the steps of a control give comes back as it was.
       return (place * 100_000).rounded() / 1000
