@@ -102,6 +102,8 @@ KINDS = {
     "scope": (Work("passing", total=256),),
     "spectrum": (Work("passing", total=256),),
     "loudness": (Work("passing", total=64),),
+    "pitchfollower": (*PITCHES,),
+    "tuner": (*TUNERS,),
     "transport": (Work("rolling", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=64),),
     "patch": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=200),),
     "inlet": (*MIXES,),

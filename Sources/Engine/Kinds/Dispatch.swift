@@ -90,6 +90,8 @@ struct KernelTag: Sendable, Equatable {
     case 108: verb(Scope.self)
     case 109: verb(Spectrum.self)
     case 110: verb(Loudness.self)
+    case 111: verb(Pitchfollower.self)
+    case 112: verb(Tuner.self)
     case 130: verb(Voices.self)
     case 131: verb(Mixdown.self)
     case 240: verb(SubPatch.self)
