@@ -66,6 +66,7 @@ KINDS = {
     "expander": (*EXPANDERS,),
     "transient": (*TRANSIENTS,),
     "convolution": (*CONVOLUTIONS,),
+    "echo": (*ECHOES,),
     "constant": (*CONSTANTS,),
     "lfo": (*LFOS,),
     "add": (*ADDS,),

@@ -836,6 +836,14 @@ EXPANDERS = (
 TRANSIENTS = (Work("still", "attack=6dB sustain=-3dB", forms=SIDE_BY_SIDE, total=256),)
 
 # Csound's convolution in parts of 1024 frames is as many late; ours is not.
+# A waveguide is a delay with a low-pass in its loop.
+ECHOES = (
+    Work("still", lambda n, c: f"time={frames_of(n):.7f}s {ECHO} longest=0.1s", total=256,
+         csound=cs_echo(lambda g, x, m, i: f"wguide1 {x}, {1 / frames_of(i):.6f}, 6000, 0.35")),
+    Work("time moved", lambda n, c: f"time=20ms {ECHO} lag=0s longest=0.1s", (["time"], 0, 0.001), at=(50, 1), total=256, forms=SIDE_BY_SIDE,
+         csound=cs_echo(lambda g, x, m, i: f"wguide1 {x}, {m}, 6000, 0.35")),
+)  # fmt: skip
+
 CONVOLUTIONS = (
     Work("two seconds", lambda n, c: f"file=sample.wav length=3s channels={c}", forms=SIDE_BY_SIDE, widths=(1, 2), total=16,
          csound=each(lambda g, x, m, i: g.a(f"ftconv {x}, gi1, 1024"))),

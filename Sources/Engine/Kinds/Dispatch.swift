@@ -69,6 +69,7 @@ struct KernelTag: Sendable, Equatable {
     case 66: verb(Expander.self)
     case 67: verb(Transient.self)
     case 68: verb(Convolution.self)
+    case 70: verb(Echo.self)
     case 90: verb(Envelope.self)
     case 91: verb(Slew.self)
     case 92: verb(Samplehold.self)
