@@ -224,6 +224,14 @@ DUSTS = (
          csound=each(lambda g, c, m, i: g.a(f"dust {QUIET}, 200"))),
 )  # fmt: skip
 
+CHAOSES = (
+    Work("henon", lambda n, c: f"system=henon rate=2kHz level={decibels(QUIET)} channels={c}", forms=SIDE_BY_SIDE, sources=0,
+         scsynth=each(lambda g, c, m, i: g.mul(g.unit("HenonL", 2000, 1.4, 0.3, 0, 0), QUIET))),
+    Work("lorenz", lambda n, c: f"system=lorenz rate=500Hz level={decibels(QUIET)} channels={c}", forms=SIDE_BY_SIDE, sources=0,
+         total=256,
+         scsynth=each(lambda g, c, m, i: g.mul(g.unit("LorenzL", RATE, 10, 28, 2.667, 0.0078, 0.1, 0, 0), QUIET))),
+)  # fmt: skip
+
 STRINGS = (
     Work("moved by a tone", lambda n, c: f"freq={frequency(n, 0):.3f}Hz decay=2s channels={c}", forms=SIDE_BY_SIDE, total=256,
          scsynth=each(lambda g, x, m, i: g.unit("Pluck", x, 1, 0.1, 1 / frequency(i, 0), 2, 0.4)),
@@ -842,6 +850,11 @@ ECHOES = (
          csound=cs_echo(lambda g, x, m, i: f"wguide1 {x}, {1 / frames_of(i):.6f}, 6000, 0.35")),
     Work("time moved", lambda n, c: f"time=20ms {ECHO} lag=0s longest=0.1s", (["time"], 0, 0.001), at=(50, 1), total=256, forms=SIDE_BY_SIDE,
          csound=cs_echo(lambda g, x, m, i: f"wguide1 {x}, {m}, 6000, 0.35")),
+)  # fmt: skip
+
+EXCITERS = (
+    Work("still", "freq=100Hz", total=64, forms=SIDE_BY_SIDE,
+         csound=each(lambda g, x, m, i: g.a(f"exciter {x}, 100, 20000, 10, 10"))),
 )  # fmt: skip
 
 CONVOLUTIONS = (
