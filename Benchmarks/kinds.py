@@ -68,6 +68,7 @@ KINDS = {
     "convolution": (*CONVOLUTIONS,),
     "exciter": (*EXCITERS,),
     "echo": (*ECHOES,),
+    "pitchshift": (*PITCHSHIFTS,),
     "constant": (*CONSTANTS,),
     "lfo": (*LFOS,),
     "add": (*ADDS,),

@@ -857,6 +857,17 @@ EXCITERS = (
          csound=each(lambda g, x, m, i: g.a(f"exciter {x}, 100, 20000, 10, 10"))),
 )  # fmt: skip
 
+# scsynth's grains do not look for what is alike, so that a tone beats: that is less.
+PITCHSHIFTS = (
+    Work("a fifth", "pitch=7st", forms=SIDE_BY_SIDE, widths=(1, 2), total=32,
+         csound=each(lambda g, x, m, i: g.a(f"pvsynth {g.kept(f'pvscale {pvs(g, x)}, 1.4983', 'f')}"))),
+)  # fmt: skip
+
+
+def pvs(g, x):
+    return g.kept(f"pvsanal {x}, 2048, 512, 2048, 1", "f")
+
+
 CONVOLUTIONS = (
     Work("two seconds", lambda n, c: f"file=sample.wav length=3s channels={c}", forms=SIDE_BY_SIDE, widths=(1, 2), total=16,
          csound=each(lambda g, x, m, i: g.a(f"ftconv {x}, gi1, 1024"))),
