@@ -69,6 +69,7 @@ KINDS = {
     "exciter": (*EXCITERS,),
     "echo": (*ECHOES,),
     "pitchshift": (*PITCHSHIFTS,),
+    "looper": (*LOOPERS,),
     "constant": (*CONSTANTS,),
     "lfo": (*LFOS,),
     "add": (*ADDS,),

@@ -868,6 +868,11 @@ def pvs(g, x):
     return g.kept(f"pvsanal {x}, 2048, 512, 2048, 1", "f")
 
 
+LOOPERS = (
+    Work("playing", lambda n, c: f"mode=record beats=1 longest=1s channels={c}", forms=SIDE_BY_SIDE, widths=(1, 2), total=64,
+         csound=each(lambda g, x, m, i: g.kept(f"sndloop {x}, 1, 1, 0.5, 0.01", "a", 2, "k"))),
+)  # fmt: skip
+
 CONVOLUTIONS = (
     Work("two seconds", lambda n, c: f"file=sample.wav length=3s channels={c}", forms=SIDE_BY_SIDE, widths=(1, 2), total=16,
          csound=each(lambda g, x, m, i: g.a(f"ftconv {x}, gi1, 1024"))),

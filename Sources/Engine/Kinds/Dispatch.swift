@@ -73,6 +73,7 @@ struct KernelTag: Sendable, Equatable {
     case 69: verb(Exciter.self)
     case 70: verb(Echo.self)
     case 71: verb(Pitchshift.self)
+    case 72: verb(Looper.self)
     case 90: verb(Envelope.self)
     case 91: verb(Slew.self)
     case 92: verb(Samplehold.self)
