@@ -49,6 +49,18 @@ FOLLOWERS = (
          csound=each(lambda g, x, m, i: g.a(f"= a({g.kept(f'rms {x}', 'k')})"))),
 )  # fmt: skip
 
+PITCHES = (
+    Work("of a tone", forms=SIDE_BY_SIDE, widths=(1, 2), total=16,
+         csound=each(lambda g, x, m, i: g.a(f"plltrack {x}, 0.1", 2)[0])),
+    Work("of a tone, by ptrack", forms=SIDE_BY_SIDE, widths=(1, 2), total=16,
+         csound=each(lambda g, x, m, i: g.a(f"= a({g.kept(f'ptrack {x}, 512', 'k', 2)})"))),
+)  # fmt: skip
+
+TUNERS = (
+    Work("of a tone", widths=(1, 2), total=16,
+         csound=each(lambda g, x, m, i: g.a(f"= {x} + 0 * a({g.kept(f'ptrack {x}, 512', 'k', 2)})"))),
+)  # fmt: skip
+
 COMPARATORS = (
     Work("plain", "threshold=0.01", forms=SIDE_BY_SIDE,
          scsynth=each(lambda g, x, m, i: g.binary(">", x, 0.01)),

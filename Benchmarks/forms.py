@@ -152,10 +152,12 @@ class Csound(Graph):
         self.lines.append(f"{', '.join(names)} {text}")
         return names[0] if outputs == 1 else names
 
-    def kept(self, text, letter="a"):
+    def kept(self, text, letter="a", outputs=1, others=None):
+        """The first of some outputs; `others`: the letter of the others."""
         self.fixed += 1
         name = f"{letter}Kept{self.fixed}"
-        self.lines.append(f"{name} {text}")
+        more = "".join(f", {others or letter}More{number}" for number in range(1, outputs))
+        self.lines.append(f"{name}{more} {text}")
         return name
 
     def tone(self, freq):

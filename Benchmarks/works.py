@@ -224,6 +224,14 @@ DUSTS = (
          csound=each(lambda g, c, m, i: g.a(f"dust {QUIET}, 200"))),
 )  # fmt: skip
 
+CHAOSES = (
+    Work("henon", lambda n, c: f"system=henon rate=2kHz level={decibels(QUIET)} channels={c}", forms=SIDE_BY_SIDE, sources=0,
+         scsynth=each(lambda g, c, m, i: g.mul(g.unit("HenonL", 2000, 1.4, 0.3, 0, 0), QUIET))),
+    Work("lorenz", lambda n, c: f"system=lorenz rate=500Hz level={decibels(QUIET)} channels={c}", forms=SIDE_BY_SIDE, sources=0,
+         total=256,
+         scsynth=each(lambda g, c, m, i: g.mul(g.unit("LorenzL", RATE, 10, 28, 2.667, 0.0078, 0.1, 0, 0), QUIET))),
+)  # fmt: skip
+
 STRINGS = (
     Work("moved by a tone", lambda n, c: f"freq={frequency(n, 0):.3f}Hz decay=2s channels={c}", forms=SIDE_BY_SIDE, total=256,
          scsynth=each(lambda g, x, m, i: g.unit("Pluck", x, 1, 0.1, 1 / frequency(i, 0), 2, 0.4)),
@@ -836,6 +844,35 @@ EXPANDERS = (
 TRANSIENTS = (Work("still", "attack=6dB sustain=-3dB", forms=SIDE_BY_SIDE, total=256),)
 
 # Csound's convolution in parts of 1024 frames is as many late; ours is not.
+# A waveguide is a delay with a low-pass in its loop.
+ECHOES = (
+    Work("still", lambda n, c: f"time={frames_of(n):.7f}s {ECHO} longest=0.1s", total=256,
+         csound=cs_echo(lambda g, x, m, i: f"wguide1 {x}, {1 / frames_of(i):.6f}, 6000, 0.35")),
+    Work("time moved", lambda n, c: f"time=20ms {ECHO} lag=0s longest=0.1s", (["time"], 0, 0.001), at=(50, 1), total=256, forms=SIDE_BY_SIDE,
+         csound=cs_echo(lambda g, x, m, i: f"wguide1 {x}, {m}, 6000, 0.35")),
+)  # fmt: skip
+
+EXCITERS = (
+    Work("still", "freq=100Hz", total=64, forms=SIDE_BY_SIDE,
+         csound=each(lambda g, x, m, i: g.a(f"exciter {x}, 100, 20000, 10, 10"))),
+)  # fmt: skip
+
+# scsynth's grains do not look for what is alike, so that a tone beats: that is less.
+PITCHSHIFTS = (
+    Work("a fifth", "pitch=7st", forms=SIDE_BY_SIDE, widths=(1, 2), total=32,
+         csound=each(lambda g, x, m, i: g.a(f"pvsynth {g.kept(f'pvscale {pvs(g, x)}, 1.4983', 'f')}"))),
+)  # fmt: skip
+
+
+def pvs(g, x):
+    return g.kept(f"pvsanal {x}, 2048, 512, 2048, 1", "f")
+
+
+LOOPERS = (
+    Work("playing", lambda n, c: f"mode=record beats=1 longest=1s channels={c}", forms=SIDE_BY_SIDE, widths=(1, 2), total=64,
+         csound=each(lambda g, x, m, i: g.kept(f"sndloop {x}, 1, 1, 0.5, 0.01", "a", 2, "k"))),
+)  # fmt: skip
+
 CONVOLUTIONS = (
     Work("two seconds", lambda n, c: f"file=sample.wav length=3s channels={c}", forms=SIDE_BY_SIDE, widths=(1, 2), total=16,
          csound=each(lambda g, x, m, i: g.a(f"ftconv {x}, gi1, 1024"))),

@@ -215,7 +215,7 @@ struct CurveRoom: BitwiseCopyable {
     evens = arena.take(Float.self, 128, after: 16)
   }
 
-  /// The result is one frame of a phase late. Both phases have 17 frames of history before them.
+  /// 0 tanh, 1 fold, 2 hard, 3 the square of tanh. The result is one frame of a phase late. Both phases have 17 frames of history before them.
   @_noLocks func apply(
     _ shape: Float, _ even: UnsafeMutablePointer<Float>, _ odd: UnsafeMutablePointer<Float>,
     toEven: UnsafeMutablePointer<Float>, toOdd: UnsafeMutablePointer<Float>, _ frames: Int
@@ -224,6 +224,8 @@ struct CurveRoom: BitwiseCopyable {
       lines(SaturatedFrames.self, even, odd, toEven, toOdd, frames)
     } else if shape == 1 {
       lines(FoldedFrames.self, even, odd, toEven, toOdd, frames)
+    } else if shape == 3 {
+      lines(SquaredFrames.self, even, odd, toEven, toOdd, frames)
     } else {
       lines(ClippedFrames.self, even, odd, toEven, toOdd, frames)
     }

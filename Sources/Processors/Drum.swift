@@ -33,7 +33,7 @@ public struct Drum: Kernel {
         "tone",
         "Of the next strokes. Bass: from how far above it falls, up to three octaves. Snare: share of the noise. Hat and clap: how bright.",
         default: 50, range: 0...100, unit: .percent, isPerChannel: true),
-      .gain("level", "Loudness.", default: -6, isPerChannel: true),
+      .gain("level", "The highest peak of a stroke whose gate is 1.", default: -6, isPerChannel: true),
     ], cost: .init(20, perChannel: 900))
 
   /// Positions in `description.parameters`.

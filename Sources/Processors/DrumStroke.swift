@@ -30,6 +30,8 @@ struct DrumStroke: BitwiseCopyable {
   /// Frames of a burst.
   private var burst: Float = 1
   private var share: Float = 0
+  /// Of the band of a clap's noise.
+  private var loudness: Float = 1
   private var filter = DrumFilter()
   private var filterAgain = DrumFilter()
 
@@ -88,7 +90,10 @@ struct DrumStroke: BitwiseCopyable {
       filter.tune(freq, 1.414_213_6, rate)
       filterAgain.tune(freq, 1.414_213_6, rate)
     default:
-      filter.tune(700 * pitch * exponential2(1.5 * tone), 0.5, rate)
+      let freq = 700 * pitch * exponential2(1.5 * tone)
+      filter.tune(freq, 0.5, rate)
+      // A band of noise is as loud as it is wide.
+      loudness = 0.8 * squareRoot(rate / limited(freq, 1, 0.45 * rate))
       burst = 0.01 * rate
       burstFall = -9.965_784 / (0.02 * rate)
       length &+= Int(3 * burst)
@@ -107,8 +112,8 @@ struct DrumStroke: BitwiseCopyable {
       switch sound {
       case 0: y = bass(n, frame)
       case 1: y = snare(n, frame, room)
-      case 2: y = room.vector(frame) * level(n, noiseFall) * 1.2
-      default: y = room.vector(frame) * clap(n) * 3
+      case 2: y = Self.bounded(room.vector(frame) * level(n, noiseFall) * 0.8, 0.9)
+      default: y = Self.bounded(room.vector(frame) * clap(n) * loudness, 0.7)
       }
       if faded >= 0 {
         let m = converted(sostenuto_row(Int32(truncatingIfNeeded: faded &+ frame), 1))
@@ -122,6 +127,14 @@ struct DrumStroke: BitwiseCopyable {
     age &+= frames
     if faded >= 0 { faded &+= frames }
     if age >= length || Float(faded) >= fadeFrames { length = 0 }
+  }
+
+  /// Never beyond 1: what exceeds `knee` goes less and less far. The highest peak of noise is another one in each stroke, of most
+  /// above it. (A hat has little below its filter, and few peaks are bent, so that this stays so.)
+  @inline(__always) @_noLocks private static func bounded(_ y: Frames, _ knee: Float) -> Frames {
+    let size = magnitude(y)
+    let more = atLeast(0, size - knee)
+    return copySign(sostenuto_where_above(size, knee, knee + more / (1 + more * (1 / (1 - knee))), size), y)
   }
 
   /// What is left after n frames.
@@ -143,7 +156,8 @@ struct DrumStroke: BitwiseCopyable {
     _ n: Frames, _ frame: Int, _ noise: UnsafeMutablePointer<Float>
   ) -> Frames {
     let body = Corners.sine(phase(first, frame)) * 0.6 + Corners.sine(phase(second, frame)) * 0.4
-    return body * ((1 - share) * level(n, bodyFall)) + noise.vector(frame) * (share * level(n, noiseFall))
+    return body * ((1 - share) * level(n, bodyFall)) + Self.bounded(
+      noise.vector(frame) * level(n, noiseFall) * 1.2, 0.7) * share
   }
 
   /// Three bursts, and a fourth that lasts.

@@ -29,7 +29,7 @@ struct SaturatedFrames: Curve {
   }
 
   /// ln(1 + z) / z for z of 0...1, within 2e-7: a fit at Chebyshev's points.
-  @_transparent @_noLocks private static func logarithm(_ z: Frames) -> Frames {
+  @_transparent @_noLocks static func logarithm(_ z: Frames) -> Frames {
     var sum = addProduct(0.044_214_193, z, Frames(repeating: -0.008_574_675_8))
     sum = addProduct(-0.107_853_68, z, sum)
     sum = addProduct(0.177_570_24, z, sum)

@@ -85,6 +85,25 @@ struct DrumTests {
     #expect(out[0] != out[1], "channels have noise of their own")
   }
 
+  /// At 0 dB the highest peak of a stroke is full scale, or up to 3 dB less, of a hat 6 dB.
+  @Test(arguments: rates) func thePeakIsWhatLevelSays(rate: Double) {
+    for sound in 0..<4 {
+      for tone: Float in [0, 50, 100] {
+        let gates = (0..<32).map { _ in gate(Int(rate / 2), 0..<1) }
+        let out = bench(gates, [Drum.sound: [Float(sound)], Drum.tone: [tone]], rate: rate)
+          .run(gates[0].count)[0]
+        let peaks = out.map { peak($0) }
+        #expect(peaks.max()! <= 1, "sound \(sound), tone \(tone)")
+        // At low rates there is little that a hat lets pass, and a snare has fewer frames for its sines to meet in.
+        if rate > 40_000 || sound == 0 || sound == 3 {
+          #expect(
+            peaks.sorted()[16] > (sound == 2 ? 0.5 : 0.7),
+            "sound \(sound), tone \(tone): \(peaks.sorted()[16])")
+        }
+      }
+    }
+  }
+
   /// Below half the lowest frequency that a hat lets pass there is next to nothing, and above it most.
   @Test func aHatIsHigh() {
     let out = bench((0..<16).map { _ in gate(4096, 0..<1) }, [Drum.sound: [2], Drum.tone: [0]]).run(4096)[0]

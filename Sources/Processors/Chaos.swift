@@ -1,0 +1,248 @@
+import CVector
+import Patch
+import Realtime
+
+/// Systems without chance whose course nobody foretells: the logistic map, the map of M. Hénon ("A two-dimensional mapping with a
+/// strange attractor", 1976) and the flow of E. N. Lorenz ("Deterministic nonperiodic flow", 1963).
+///
+/// Everything is calculated by additions and products in double precision, one by one, so that every processor goes the same
+/// course. The flow is integrated by the classical method of Runge and Kutta.
+public struct Chaos: Kernel {
+  public static let description = KindDescription(
+    name: "chaos",
+    summary: "A chaotic system as sound or modulation: logistic map, Hénon's map or Lorenz' flow.",
+    category: .source,
+    outputs: [PortDescription("out", .parameter("channels"), "Channels have courses of their own.")],
+    parameters: [
+      ParameterDescription(
+        "system", "The logistic map, Hénon's map, or Lorenz' flow, which is smooth.",
+        form: .choice(["logistic", "henon", "lorenz"]), range: 0...2, default: .text("logistic"),
+        smoothing: .structural),
+      .number(
+        "rate", "Steps of a map, or turns of the flow, a second.", default: 2000, range: 0...48_000,
+        unit: .hertz, isPerChannel: true),
+      .percent(
+        "chaos",
+        "From cycles to chaos: the logistic map's r is 2.8 to 4, Hénon's a 0.8 to 1.4, Lorenz' rho 14 to 28.",
+        default: 100),
+      .choice("shape", "Between the steps of a map: levels or lines.", ["steps", "lines"]),
+      .gain("level", "Loudness; at 0 dB they come close to full scale.", default: -12, isPerChannel: true),
+      ParameterDescription(
+        "seed", "Another number gives another course; 0: by the node's name.", form: .integer,
+        range: 0...999_999, default: .number(0, .none), smoothing: .structural),
+      .count("channels", "How many, one a channel.", default: 1),
+    ], amplification: .never, cost: .init(10, perChannel: 300))
+
+  /// Positions in `description.parameters`.
+  public static var system: Int { @_noLocks get { 0 } }
+  public static var rate: Int { @_noLocks get { 1 } }
+  public static var chaos: Int { @_noLocks get { 2 } }
+  public static var shape: Int { @_noLocks get { 3 } }
+  public static var level: Int { @_noLocks get { 4 } }
+  public static var seed: Int { @_noLocks get { 5 } }
+  public static var channels: Int { @_noLocks get { 6 } }
+
+  /// Course of a channel.
+  struct State: BitwiseCopyable {
+    /// Place of the system.
+    var place: SIMD4<Double>
+    /// The levels before and after the present step, and how much of it is over.
+    var old: Float = 0
+    var new: Float = 0
+    var phase: UInt32 = 0
+
+    @_noLocks init(_ place: SIMD4<Double>) { self.place = place }
+  }
+
+  private let count: Int
+  private let states: UnsafeMutablePointer<State>
+  private let key: UInt64
+  private let system: Int
+  private var mute = QuietCell()
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    configuration.outputs[0] * MemoryLayout<State>.stride
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    count = configuration.outputs[0]
+    system = Int(configuration.value(Self.system))
+    let seed = configuration.value(Self.seed)
+    key = seed > 0 ? UInt64(seed) : configuration.seed
+    states = memory.assumingMemoryBound(to: State.self)
+    for channel in 0..<count { begin(channel) }
+  }
+
+  /// Begins a channel's course near the attractor, by its seed.
+  @_noLocks private func begin(_ channel: Int) {
+    var h = Noise.mixed(UInt32(truncatingIfNeeded: key) &+ UInt32(truncatingIfNeeded: channel) &* 0x9e37_79b9)
+    h = Noise.mixed(h ^ UInt32(truncatingIfNeeded: key &>> 32))
+    let a = Double(h) * (1 / 4_294_967_296)
+    let b = Double(Noise.mixed(h &+ 0x9e37_79b9)) * (1 / 4_294_967_296)
+    states[channel] = State(
+      system == 0
+        ? SIMD4(0.1 + 0.8 * a, 0, 0, 0)
+        : system == 1
+          ? SIMD4(0.1 * a - 0.05, 0.1 * b - 0.05, 0, 0) : SIMD4(1 + a, 1 + b, 20, 0))
+    var step = 0
+    while step < 100 {
+      advance(states + channel, 1, 0.02)
+      step &+= 1
+    }
+    states[channel].old = states[channel].new
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool { mute.isQuiet }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let (rate, level) = (block.parameters[Self.rate], block.parameters[Self.level])
+    let (share, shape) = (block.parameters[Self.chaos], block.crossfades[Self.shape])
+    let isMute = level.isZero
+    mute.update(block, silent: isMute)
+    let rows = Rows(block)
+    let (steps, lines) = (rows[0], rows[1])
+    let perFrame = 1 / block.rate
+    var channel = 0
+    while channel < count {
+      let state = states + channel
+      if system == 2 {
+        flow(state, block, rate, share, channel, perFrame, steps)
+      } else {
+        map(state, block, rate, share, channel, perFrame, steps, lines)
+      }
+      let to = block.outputs[0][channel]
+      var frame = 0
+      while frame < block.frames {
+        var y = shape.new == 0 || system == 2 ? steps.vector(frame) : lines.vector(frame)
+        if let blend = shape.blend, system != 2 {
+          let b = blend.vector(frame)
+          y = (shape.old == 0 ? steps.vector(frame) : lines.vector(frame)) * (1 - b) + y * b
+        }
+        to.store(y * level.vector(channel, frame) + 0, frame)
+        frame &+= 16
+      }
+      channel &+= 1
+    }
+    return isMute ? .silent : .sounding
+  }
+
+  /// A block of a map: its levels, and the lines between them.
+  @inline(__always) @_noLocks private func map(
+    _ state: UnsafeMutablePointer<State>, _ block: Block, _ rate: ParameterStream, _ share: ParameterStream,
+    _ channel: Int, _ perFrame: Float, _ steps: UnsafeMutablePointer<Float>,
+    _ lines: UnsafeMutablePointer<Float>
+  ) {
+    let moving = rate.frames(channel)
+    var pace = Self.pace(rate.value(channel), perFrame)
+    var (old, new, phase, frame) = (state.pointee.old, state.pointee.new, state.pointee.phase, 0)
+    while frame < block.frames {
+      if let moving { pace = Self.pace(moving[frame], perFrame) }
+      // Frames until the next step: all of them are calculated at once.
+      let left = 0xFFFF_FFFF &- phase
+      var count = moving != nil ? 1 : block.frames &- frame
+      if pace > 0 {
+        let most = Int(left / pace)
+        if most < count { count = most }
+      }
+      let line = (new - old) * 0x1p-31
+      var done = 0
+      while done < count {
+        let place = unsafeBitCast(
+          sostenuto_row(
+            Int32(bitPattern: phase &+ pace &* UInt32(truncatingIfNeeded: done &+ 1)), Int32(bitPattern: pace)
+          ),
+          to: SIMD16<UInt32>.self)
+        steps.store(Frames(repeating: old), frame &+ done)
+        lines.store(old + line * converted(unsafeBitCast(place &>> 1, to: SIMD16<Int32>.self)), frame &+ done)
+        done &+= 16
+      }
+      phase = phase &+ pace &* UInt32(truncatingIfNeeded: count)
+      frame &+= count
+      guard frame < block.frames, moving == nil || count == 0 else { continue }
+      // The frame in which the phase is full.
+      phase = phase &+ pace
+      advance(state, Double(limited(share.value(channel, at: frame) * 0.01, 0, 1)), 0)
+      (old, new) = (new, state.pointee.new)
+      steps[frame] = old
+      lines[frame] = old + (new - old) * 0x1p-31 * Float(phase &>> 1)
+      frame &+= 1
+    }
+    (state.pointee.old, state.pointee.phase) = (old, phase)
+  }
+
+  /// Part of a step for each frame, of 2^32; 2^32 - 1 at most.
+  @inline(__always) @_noLocks private static func pace(_ rate: Float, _ perFrame: Float) -> UInt32 {
+    let part = limited(rate * perFrame, 0, 1)
+    return part < 0.999_999_9 ? UInt32(part * 4_294_967_296) : 0xFFFF_FFFF
+  }
+
+  @inline(__always) @_noLocks private func flow(
+    _ state: UnsafeMutablePointer<State>, _ block: Block, _ rate: ParameterStream, _ share: ParameterStream,
+    _ channel: Int, _ perFrame: Float, _ steps: UnsafeMutablePointer<Float>
+  ) {
+    let moving = rate.frames(channel)
+    // A turn takes about 0.75 of the flow's units of time.
+    var pace = Double(limited(rate.value(channel) * perFrame, 0, 0.2)) * 0.75
+    let shares = share.frames(channel)
+    var chaos = Double(limited(share.value(channel) * 0.01, 0, 1))
+    var frame = 0
+    while frame < block.frames {
+      if let moving { pace = Double(limited(moving[frame] * perFrame, 0, 0.2)) * 0.75 }
+      if let shares { chaos = Double(limited(shares[frame] * 0.01, 0, 1)) }
+      // Steps that the method can take.
+      if pace <= 0.03 {
+        advance(state, chaos, pace)
+      } else {
+        var part = 0
+        while part < 5 {
+          advance(state, chaos, pace * 0.2)
+          part &+= 1
+        }
+      }
+      steps[frame] = state.pointee.new
+      frame &+= 1
+    }
+    state.pointee.old = state.pointee.new
+  }
+
+  /// The next step; `time`: of the flow.
+  @inline(__always) @_noLocks private func advance(
+    _ state: UnsafeMutablePointer<State>, _ chaos: Double, _ time: Double
+  ) {
+    var p = state.pointee.place
+    switch system {
+    case 0:
+      p.x = (2.8 + 1.2 * chaos) * p.x * (1 - p.x)
+      // In 64 bits it may end at a place from which it never leaves.
+      if !(p.x > 1e-9 && p.x < 1) { p.x = 0.1 }
+      state.pointee.new = Float(2 * p.x - 1)
+    case 1:
+      let x = 1 - (0.8 + 0.6 * chaos) * p.x * p.x + p.y
+      p.y = 0.3 * p.x
+      p.x = x
+      // A step of `chaos` may lead out of the attractor's basin.
+      if !(x.magnitude < 1.3) { p = SIMD4(0, 0, 0, 0) }
+      state.pointee.new = Float(p.x * (1 / 1.3))
+    default:
+      let rho = 14 + 14 * chaos
+      let (half, third, sixth) = (0.5 * time, time * (1 / 3), time * (1 / 6))
+      let a = Self.slope(p.x, p.y, p.z, rho)
+      let b = Self.slope(p.x + a.x * half, p.y + a.y * half, p.z + a.z * half, rho)
+      let c = Self.slope(p.x + b.x * half, p.y + b.y * half, p.z + b.z * half, rho)
+      let d = Self.slope(p.x + c.x * time, p.y + c.y * time, p.z + c.z * time, rho)
+      p.x += (a.x + d.x) * sixth + (b.x + c.x) * third
+      p.y += (a.y + d.y) * sixth + (b.y + c.y) * third
+      p.z += (a.z + d.z) * sixth + (b.z + c.z) * third
+      if !(p.x.magnitude < 60) { p = SIMD4(1, 1, 20, 0) }
+      state.pointee.new = Float(p.x * (1 / 21))
+    }
+    state.pointee.place = p
+  }
+
+  /// Lorenz' equations, with sigma 10 and beta 8/3.
+  @inline(__always) @_noLocks private static func slope(
+    _ x: Double, _ y: Double, _ z: Double, _ rho: Double
+  ) -> (x: Double, y: Double, z: Double) {
+    (10 * (y - x), x * (rho - z) - y, x * y - z * (8.0 / 3))
+  }
+}

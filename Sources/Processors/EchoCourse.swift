@@ -1,0 +1,90 @@
+import CVector
+import Realtime
+
+/// Places of an echo's taps in a block, along one course of its time. At rest each tap has one place, and the weights of the
+/// frames around it.
+struct EchoCourse: BitwiseCopyable {
+  private let delays: UnsafeMutablePointer<Double>
+  private let rows: UnsafeMutablePointer<Float>
+  private let taps: Int
+  /// All frames of the block have the same places.
+  private(set) var rests = false
+
+  /// Frames between a tap and the present, at least: a vector of it reads nothing that is written with it.
+  static var nearest: Double { @inline(__always) @_noLocks get { 20 } }
+  /// Floats of a tap: 64 wholes, 64 parts, eight weights.
+  private static var stride: Int { @inline(__always) @_noLocks get { 144 } }
+
+  @_noLocks init(_ taps: Int, _ arena: inout Arena) {
+    self.taps = taps
+    delays = arena.reserve(8 &* blockCapacity).assumingMemoryBound(to: Double.self)
+    rows = arena.take(Float.self, taps &* Self.stride)
+  }
+
+  @inline(__always) private func wholes(_ tap: Int) -> UnsafeMutablePointer<Int32> {
+    UnsafeMutableRawPointer(rows + tap &* Self.stride).assumingMemoryBound(to: Int32.self)
+  }
+  @inline(__always) private func parts(_ tap: Int) -> UnsafeMutablePointer<Float> {
+    rows + (tap &* Self.stride &+ 64)
+  }
+  @inline(__always) private func weights(_ tap: Int) -> UnsafeMutablePointer<Float> {
+    rows + (tap &* Self.stride &+ 128)
+  }
+
+  /// The delay of the last tap in a frame.
+  @inline(__always) @_noLocks func set(_ delay: Double, _ frame: Int) { delays[frame] = delay }
+
+  /// Finds the places of the taps. Between those that are evenly spaced, odd ones come later by `swing` of a distance.
+  @_noLocks mutating func place(_ frames: Int, rests: Bool, _ swing: ParameterStream, within longest: Double)
+  {
+    self.rests = rests && swing.isSteady
+    let count = self.rests ? 1 : frames
+    var tap = 0
+    while tap < taps {
+      let share = Double(tap &+ 1) / Double(taps)
+      let isOdd = tap & 1 == 0 && tap &+ 1 < taps
+      var frame = 0
+      while frame < count {
+        var part = share
+        if isOdd { part += Double(limited(swing.value(0, at: frame) * 0.01, 0, 1)) / Double(taps) }
+        var delay = delays[frame] * part
+        delay = delay > Self.nearest ? (delay < longest ? delay : longest) : Self.nearest
+        var whole = Int32(delay)
+        var rest = Float(delay - Double(whole))
+        // A time in seconds is seldom a whole number of frames to the last digit.
+        if rest > 0.999 {
+          whole &+= 1
+          rest = 0
+        } else if rest < 0.001 {
+          rest = 0
+        }
+        wholes(tap)[frame] = whole
+        parts(tap)[frame] = rest
+        frame &+= 1
+      }
+      if self.rests {
+        let all = Interpolator.weights(Int(wholes(tap)[0]), parts(tap)[0])
+        UnsafeMutableRawPointer(weights(tap)).storeBytes(of: all, as: SIMD8<Float>.self)
+      } else {
+        // A vector goes beyond the block.
+        while frame & 15 != 0 {
+          wholes(tap)[frame] = wholes(tap)[frame &- 1]
+          parts(tap)[frame] = 0
+          frame &+= 1
+        }
+      }
+      tap &+= 1
+    }
+  }
+
+  /// Sixteen frames of a tap.
+  @inline(__always) @_noLocks func vector(
+    _ tap: Int, _ line: DelayLine, _ position: Int, _ frame: Int, _ products: UnsafeMutablePointer<Float>
+  ) -> Frames {
+    guard rests else {
+      return line.taps(position, wholes(tap) + frame, parts(tap) + frame, products)
+    }
+    let whole = Int(wholes(tap)[0])
+    return parts(tap)[0] == 0 ? line.vector(position &- whole) : line.taps(position, whole, weights(tap))
+  }
+}
