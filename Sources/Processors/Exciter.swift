@@ -4,7 +4,7 @@ import Realtime
 
 /// Adds harmonics of the top of a sound.
 ///
-/// What is above `freq` is driven through tanh, and through the square of it, which has even harmonics, at twice the rate and
+/// The part above `freq` is driven through tanh, and through the square of it, which has even harmonics, at twice the rate and
 /// antialiased as a distortion is (`Curve`). Of the result the part above `freq` is added to the sound, which is as late.
 public struct Exciter: Kernel {
   public static let description = KindDescription(

@@ -3,11 +3,11 @@ import Realtime
 
 /// One channel of a looper.
 struct LoopRow {
-  /// What is heard, and the same without the latest overdub.
+  /// The loop that is heard, and the same without the latest overdub.
   let loop, before: UnsafeMutablePointer<Float>
   /// The block's frames, with room for a vector behind them.
   let input, output: UnsafeMutablePointer<Float>
-  /// What came last, and what came last before the recording began.
+  /// The latest sound, and that before the recording began.
   let past: DelayLine
   let lead: UnsafeMutablePointer<Float>
 }

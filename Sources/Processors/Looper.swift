@@ -305,7 +305,7 @@ public struct Looper: Kernel {
     return .sounding
   }
 
-  /// What ends or begins by itself at a frame.
+  /// Ends and begins what is due at a frame.
   @_noLocks private mutating func turn(_ block: Block, _ frame: Int) {
     if state == .recording, length >= (goal > 0 ? goal : memory.capacity) { endRecording() }
     if state == .leaving, !heard.isMoving {

@@ -305,7 +305,7 @@ struct ShiftTimes: BitwiseCopyable {
   let range: Int
   /// By how much less it may be put back.
   let search: Int
-  /// What has to be alike: whole vectors.
+  /// Length that has to be alike: whole vectors.
   let window: Int
   let fade: Int
   /// Lags of the first search.
