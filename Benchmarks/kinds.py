@@ -87,6 +87,7 @@ KINDS = {
     "drum": (*DRUMS,),
     "chaos": (*CHAOSES,),
     "dust": (*DUSTS,),
+    "granular": (*GRANULARS,),
     "slew": (*SLEWS,),
     "samplehold": (*HOLDS,),
     "follower": (*FOLLOWERS,),

@@ -232,6 +232,12 @@ CHAOSES = (
          scsynth=each(lambda g, c, m, i: g.mul(g.unit("LorenzL", RATE, 10, 28, 2.667, 0.0078, 0.1, 0, 0), QUIET))),
 )  # fmt: skip
 
+GRANULARS = (
+    Work("fifty a second", "file=sample.wav density=50Hz size=100ms jitter=200ms pitch=3st", forms=SIDE_BY_SIDE, widths=(1,), sources=0,
+         channels=2, total=16,
+         scsynth=lambda g, c, m, i: g.unit("GrainBuf", g.unit("Dust", 50), 0.1, 0, 1.189, g.unit("LFNoise0", 50), 4, 0, -1, 512, outputs=2)),
+)  # fmt: skip
+
 STRINGS = (
     Work("moved by a tone", lambda n, c: f"freq={frequency(n, 0):.3f}Hz decay=2s channels={c}", forms=SIDE_BY_SIDE, total=256,
          scsynth=each(lambda g, x, m, i: g.unit("Pluck", x, 1, 0.1, 1 / frequency(i, 0), 2, 0.4)),

@@ -139,6 +139,8 @@ extension ParameterDescription {
     case impulse
     /// Waves one after the other in an audio file; the node's integer parameter `frames` has the length of one.
     case wavetable
+    /// An audio file that is held in memory, converted likewise.
+    case sample
     /// A scale of the Scala archive.
     case scale
     /// A key map for a scale.

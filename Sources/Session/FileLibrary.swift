@@ -15,6 +15,8 @@ struct FileRequest: Hashable, Sendable {
     case audio(rate: Double)
     /// To convolve with, likewise.
     case impulse(rate: Double)
+    /// To be held in memory, likewise.
+    case sample(rate: Double)
     /// With as many frames in a wave.
     case wavetable(frames: Int)
 
@@ -24,6 +26,7 @@ struct FileRequest: Hashable, Sendable {
       case .instrument, .wavetable: self
       case .audio: .audio(rate: rate)
       case .impulse: .impulse(rate: rate)
+      case .sample: .sample(rate: rate)
       }
     }
   }
@@ -198,6 +201,10 @@ struct LoadedFile: Sendable {
       case .impulse(let rate):
         let (resource, findings) = try ImpulseLoader.load(path: request.path, rate: rate, options: options)
         return LoadedFile(request: request, resource: resource, findings: findings.map(\.notice))
+      case .sample(let rate):
+        let (resource, findings) = try GrainSampleLoader.load(
+          path: request.path, rate: rate, options: options)
+        return LoadedFile(request: request, resource: resource, findings: findings.map(\.notice))
       case .wavetable(let frames):
         let (resource, findings) = try WavetableLoader.load(
           path: request.path, frames: frames, options: options)
@@ -221,6 +228,9 @@ extension Session {
     if let path = path(of: .instrument, in: node) { return FileRequest(path: path, purpose: .instrument) }
     if let path = path(of: .impulse, in: node) {
       return FileRequest(path: path, purpose: .impulse(rate: engine.rate))
+    }
+    if let path = path(of: .sample, in: node) {
+      return FileRequest(path: path, purpose: .sample(rate: engine.rate))
     }
     if let path = path(of: .wavetable, in: node) {
       let frames = node.settings[.init("frames")] ?? catalogue[node.kind]?[parameter: "frames"]?.defaultValue

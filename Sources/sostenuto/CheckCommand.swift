@@ -93,7 +93,7 @@ struct CheckCommand: Command {
       switch type {
       case .scale: _ = try Scale(path: path)
       case .keyMap: _ = try KeyMap(path: path)
-      case .instrument, .audio, .impulse, .wavetable, .patch: break
+      case .instrument, .audio, .impulse, .sample, .wavetable, .patch: break
       }
       return nil
     } catch {

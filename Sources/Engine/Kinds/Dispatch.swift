@@ -61,6 +61,7 @@ struct KernelTag: Sendable, Equatable {
     case 46: verb(Drum.self)
     case 47: verb(Chaos.self)
     case 48: verb(Dust.self)
+    case 49: verb(Granular.self)
     case 60: verb(Ladder.self)
     case 61: verb(Svf.self)
     case 62: verb(Crossover.self)

@@ -8,7 +8,7 @@ enum FileWords {
   static func endings(_ type: ParameterDescription.FileType) -> [String] {
     switch type {
     case .instrument: StarterPatch.instruments + StarterPatch.sounds
-    case .audio, .impulse, .wavetable: StarterPatch.sounds
+    case .audio, .impulse, .sample, .wavetable: StarterPatch.sounds
     case .scale: ["scl"]
     case .keyMap: ["kbm"]
     case .patch: ["patch"]
