@@ -63,13 +63,13 @@ struct InspectorPicture {
     }
     parameterRows = min(lines.count, 3, left)
     left -= parameterRows
-    help = take(wrapped(helpText, .dim, most: 4))
+    help = take(wrapped(helpText, .dim, most: min(max(4, left / 3), 8)))
     let more = min(lines.count - parameterRows, max(0, left - 3))
     parameterRows += more
     left -= more
     ports = take(portLines, gap: 0)
     instrument = take(instrumentLines, gap: 0)
-    summary = take(wrapped(facts.kind?.summary ?? "nobody knows a kind \(facts.node.kind)", .text, most: 2))
+    summary = take(wrapped(summaryText, .text, most: 2))
     let hasSound = inspector.port(scene) != nil
     // Blank rows between the parts where there is room for all of them.
     let parts = [summary.count, parameterRows, help.count, ports.count, instrument.count].count { $0 > 0 }
@@ -83,6 +83,12 @@ struct InspectorPicture {
   }
 
   // MARK: Words
+
+  /// The first line of a sub-patch's file, which says what it is; otherwise the kind's sentence.
+  private var summaryText: String {
+    scene.catalogue.definition(of: facts.node)?.header.first { !$0.isEmpty } ?? facts.kind?.summary
+      ?? "nobody knows a kind \(facts.node.kind)"
+  }
 
   private var helpText: String {
     guard lines.indices.contains(selected), let node else { return "It has no parameters." }
