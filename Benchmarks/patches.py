@@ -291,8 +291,8 @@ def write_others(folder, travel=60):
     put(folder, "W2-many.patch", voices("still.sf2", 1000))
     put(folder, "W2-many.script", chords(1000, 90))
     write_wav(os.path.join(folder, "click.wav"), [math.sin(math.pi * i / 48) for i in range(48)])
-    for name, (keys, layers) in INSTRUMENTS.items():
-        put(folder, f"{name}.sfz", regions(keys, layers))
+    for name, (struck, layers) in INSTRUMENTS.items():
+        put(folder, f"{name}.sfz", regions(struck, layers))
         put(folder, f"W2-{name}.patch", played(f"{name}.sfz"))
     with open(os.path.join(folder, "notes.mid"), "wb") as file:
         file.write(note_ons(travel))
