@@ -98,6 +98,8 @@ public final class OfflineRenderer {
   private let mix: UnsafeMutablePointer<Float>
   private static let mostChannels = 64
   private static let mostEvents = EventQueue.capacity / 2
+  /// Frames between calls of `collect` while nothing is under way.
+  private static let housekeeping: Int64 = 1024
   /// Frames up to the last audible one.
   private var lastSound: Int64 = 0
   /// -100 dB.
@@ -155,7 +157,7 @@ public final class OfflineRenderer {
   /// (below -100 dB) for `hold` frames, from frame `from` on. Returns the number of frames rendered.
   ///
   /// `cues` run in order of their frames (those of one frame in the order given), each when all frames before
-  /// its own are rendered. `progress` gets the number of frames after each period. An error from a cue, a
+  /// its own are rendered. `progress` gets the number of frames so far, after each period or after some of them. An error from a cue, a
   /// file or `progress` ends the render and leaves no file.
   @discardableResult public func render(
     frames: Int64, cues: [Cue] = [], midi: MidiPerformance = MidiPerformance(),
@@ -197,7 +199,10 @@ public final class OfflineRenderer {
       if position == midi.end, position > 0 { for port in 0..<MidiInput.ports { host.midi.close(port) } }
       end = play(midi, from: position, to: end, &nextEvent)
       try renderPeriod(Int(end - position), at: position)
+      // With nothing under way, short periods are followed up as rarely as long ones.
+      let isDue = end == last || position / Self.housekeeping != end / Self.housekeeping
       position = end
+      guard isDue || !engine.isSettled else { continue }
       engine.collect(expectingNothingBefore: engine.renderer.time)
       try progress(position)
     }
@@ -243,12 +248,13 @@ public final class OfflineRenderer {
     takeInputs(frames)
     defer { followed = nil }
     guard host.render(frames: frames, budget: 0, load: load, transport: followed) else { return }
-    for (heard, writer) in zip(heard, writers) {
-      sum(heard, into: writer.channels, frames: frames)
-      var last = frames * writer.channels
+    for track in writers.indices {
+      let count = writers[track].channels
+      sum(heard[track], into: count, frames: frames)
+      var last = frames * count
       while last > 0, mix[last - 1].magnitude < Self.silence { last -= 1 }
-      if last > 0 { lastSound = max(lastSound, position + Int64((last - 1) / writer.channels + 1)) }
-      try writer.file.write(mix, frames: frames)
+      if last > 0 { lastSound = max(lastSound, position + Int64((last - 1) / count + 1)) }
+      try writers[track].file.write(mix, frames: frames)
     }
   }
 

@@ -302,7 +302,7 @@ public struct Voices: Kernel {
     }
     guard from < frame else { return }
     voice.pointee.gate = voice.pointee.isHeld ? 1 : 0
-    Self.rest(voice.pointee.gate, to, from)
+    if output.isRead { Self.rest(voice.pointee.gate, to, from) }
   }
 
   @_noLocks private func fill(

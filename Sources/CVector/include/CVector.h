@@ -81,6 +81,9 @@ SOSTENUTO_VECTOR sostenuto_bits sostenuto_larger(sostenuto_bits a, sostenuto_bit
 SOSTENUTO_VECTOR unsigned sostenuto_least(sostenuto_bits v) { return __builtin_reduce_min(v); }
 SOSTENUTO_VECTOR unsigned sostenuto_largest(sostenuto_bits v) { return __builtin_reduce_max(v); }
 
+/* True if any bit is set: one vptestmd, or vptest. */
+SOSTENUTO_VECTOR _Bool sostenuto_any(sostenuto_bits v) { return __builtin_reduce_or(v) != 0; }
+
 /* Swift's SIMD8<Float>. */
 typedef float sostenuto_eight __attribute__((ext_vector_type(8)));
 

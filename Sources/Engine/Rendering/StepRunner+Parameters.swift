@@ -185,20 +185,18 @@ extension StepRunner {
     var channel = 0
     while channel < port.pointee.count {
       let source = port.pointee[channel]
-      let first = SIMD16<Float>(repeating: source.pointee)
-      // Of most that move the first frames tell it.
-      guard isEqual(source.vector(0), first), isEqual(source.vector(16), first),
-        isEqual(source.vector(32), first), isEqual(source.vector(48), first)
-      else { return false }
+      let first = bits(SIMD16<Float>(repeating: source.pointee))
+      let moved =
+        (bits(source.vector(0)) ^ first) | (bits(source.vector(16)) ^ first)
+        | (bits(source.vector(32)) ^ first) | (bits(source.vector(48)) ^ first)
+      if sostenuto_any(moved) { return false }
       channel &+= 1
     }
     return true
   }
 
-  /// The same bits in all lanes.
-  @inline(__always) @_noLocks private func isEqual(_ a: SIMD16<Float>, _ b: SIMD16<Float>) -> Bool {
-    let difference = unsafeBitCast(a, to: SIMD16<UInt32>.self) ^ unsafeBitCast(b, to: SIMD16<UInt32>.self)
-    return sostenuto_largest(difference) == 0
+  @inline(__always) @_noLocks private func bits(_ frames: SIMD16<Float>) -> SIMD16<UInt32> {
+    unsafeBitCast(frames, to: SIMD16<UInt32>.self)
   }
 
   /// A value times two to the power of octaves, with the bits that a moving one has.
