@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -200,5 +201,10 @@ void sostenuto_yield(void) {
   sched_yield();
   if (__rtsan_enable != NULL) __rtsan_enable();
 }
+
+static _Atomic bool is_unhurried;
+
+void sostenuto_set_unhurried(bool value) { atomic_store_explicit(&is_unhurried, value, memory_order_relaxed); }
+bool sostenuto_is_unhurried(void) { return atomic_load_explicit(&is_unhurried, memory_order_relaxed); }
 
 bool sostenuto_rtsan_is_built_in(void) { return __rtsan_realtime_enter != NULL; }

@@ -399,7 +399,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
     var status = host.status
     status.roundTrip = Double(bitPattern: roundTrip.load(ordering: .relaxed))
     status.isFreewheeling = state.isFreewheeling.load(ordering: .relaxed)
-    status.failure = state.failure.map { $0.isEmpty ? "JACK server gone" : "JACK server gone: \($0)" }
+    // JACK's own words of an end without a reason say no more.
+    status.failure = state.failure.map {
+      $0.isEmpty || $0 == "JACK server has been closed" ? "JACK server gone" : "JACK server gone: \($0)"
+    }
     if status.failure == nil, !hasStopped.load(ordering: .relaxed) {
       status.serverLoad = Double(jack_cpu_load(client.raw)) / 100
     }

@@ -132,15 +132,18 @@ final class JackState: Sendable {
     let (ports, midiPorts, midiOutputPorts, fades) = (ports, midiPorts, midiOutputPorts, fades)
     let count = Int(frames)
     // Freewheeling has no deadline, so no load is measured.
+    let isFree = isFreewheeling.load(ordering: .relaxed)
     let length =
-      isFreewheeling.load(ordering: .relaxed)
+      isFree
       ? 0 : Double(count) / Double(rate.load(ordering: .relaxed)) * 1e9
     noteGap(Int64(length))
     let transport = borrowedTransport._withUnsafeGuaranteedRef { $0.query() }
     borrowed._withUnsafeGuaranteedRef {
       gather($0, ports, frames)
       gatherMidi($0, midiPorts, frames)
+      if isFree { setUnhurried(true) }
       let isOpen = $0.render(frames: count, budget: Int64(length), transport: transport)
+      if isFree { setUnhurried(false) }
       if !isOpen { fades.interrupt($0.outputs, frames: count) }
       sendMidi($0, midiOutputPorts, frames, isLast: !isOpen)
     }

@@ -43,6 +43,17 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+extension [Diagnostic] {
+  /// The first error, or else the first warning, and the number of others, for one line; nil: there is none.
+  public var summary: (text: String, isError: Bool)? {
+    let errors = filter { $0.severity == .error }
+    guard let first = errors.first ?? first else { return nil }
+    let others = (errors.isEmpty ? self : errors).count - 1
+    let more = others == 0 ? "" : "(1 of \(others + 1); `sostenuto check` lists them) "
+    return (more + first.description, first.severity == .error)
+  }
+}
+
 /// Cache of the last column computed. Errors are found from left to right, and a line of a megabyte may hold
 /// thousands, so counting continues from the last one.
 private final class ColumnCount {

@@ -34,16 +34,24 @@ public struct AudioFeed: ~Copyable {
   /// Engine time of the first frame heard; negative: none has been.
   let start = Atomic<Int64>(-1)
   private let cells: Ring
+  /// The audio thread waits for room where it has no deadline: a server that freewheels loses nothing.
+  private let waits: Bool
   // Audio thread.
+  private var hasGivenUp = false
   private var open: UnsafeMutablePointer<Cell>?
   private var lostHere: Int64 = 0
 
   /// Memory of a feed at most, in bytes.
   static let mostBytes = 1 << 26
 
-  /// A feed of `channels` that holds so many frames, within limits of memory. Worker.
-  public init(channels: Int, frames: Int) {
+  /// Nanoseconds for which it waits for a reader that does not read.
+  @inlinable static var patience: Int64 { @_noLocks get { 10_000_000_000 } }
+
+  /// A feed of `channels` that holds so many frames, within limits of memory. `waits`: the audio thread waits for room where
+  /// it has no deadline. Worker.
+  public init(channels: Int, frames: Int, waits: Bool = false) {
     self.channels = channels
+    self.waits = waits
     header = ResourceHeader(type: Self.type)
     let size = Cell.size + channels * blockCapacity * 4
     var count = 16
@@ -61,7 +69,8 @@ public struct AudioFeed: ~Copyable {
     if let cell = open, cell.pointee.time &+ Int64(cell.pointee.frames) != time || input.isSilent { close() }
     guard !input.isSilent else { return }
     if open == nil {
-      guard let place = cells.reserve() else { return lose(frames, time) }
+      guard let place = cells.reserve() ?? waitForRoom() else { return lose(frames, time) }
+      hasGivenUp = false
       let cell = place.assumingMemoryBound(to: Cell.self)
       cell.pointee = Cell(
         time: time, lostFrom: lostFrom.load(ordering: .relaxed), lost: lostHere, frames: 0)
@@ -86,6 +95,18 @@ public struct AudioFeed: ~Copyable {
     }
     cell.pointee.frames = first &+ frames
     if (time &+ Int64(frames)) & 63 == 0 { close() }
+  }
+
+  /// Waits for a reader, once, if there is no deadline: a hanging disk stops the server for a while only.
+  @inline(never) @_noLocks private mutating func waitForRoom() -> UnsafeMutableRawPointer? {
+    guard waits, !hasGivenUp, isUnhurried() else { return nil }
+    let end = nanoseconds() &+ Self.patience
+    while nanoseconds() < end {
+      yieldProcessor()
+      if let place = cells.reserve() { return place }
+    }
+    hasGivenUp = true
+    return nil
   }
 
   /// Hands over the frames of a cell that is not full. Audio thread.
@@ -118,11 +139,12 @@ public final class FeedReader: @unchecked Sendable {
   /// Number of channels.
   public let channels: Int
 
-  /// A feed that holds so many frames, within limits of memory. `name`: for the views.
-  public init(channels: Int, frames: Int, name: String) {
+  /// A feed that holds so many frames, within limits of memory. `name`: for the views. `waits`: the audio thread waits for
+  /// room where it has no deadline.
+  public init(channels: Int, frames: Int, name: String, waits: Bool = false) {
     self.channels = channels
     let feed = UnsafeMutablePointer<AudioFeed>.allocate(capacity: 1)
-    feed.initialize(to: AudioFeed(channels: channels, frames: frames))
+    feed.initialize(to: AudioFeed(channels: channels, frames: frames, waits: waits))
     self.feed = feed
     nonisolated(unsafe) let owned = feed
     resource = Resource(

@@ -20,8 +20,8 @@ public final class Recorder: Sendable {
   private let isOffline: Bool
   private let ended: UncheckedSemaphore
   private struct UncheckedSemaphore: @unchecked Sendable { let pointer: UnsafeMutablePointer<sem_t> }
-  /// Nanoseconds between two turns of the thread.
-  private static let interval: UInt32 = 20_000
+  /// Microseconds between two turns of the thread, while a take runs and otherwise.
+  private static let interval: (busy: UInt32, idle: UInt32) = (20_000, 100_000)
   /// Seconds that a ring holds while the disk hangs.
   public static let patience = 5.0
 
@@ -45,7 +45,7 @@ public final class Recorder: Sendable {
 
   /// A feed for a take or for what is kept.
   public static func feed(channels: Int, rate: Double, seconds: Double = patience) -> FeedReader {
-    FeedReader(channels: channels, frames: Int(rate * seconds), name: "recorder")
+    FeedReader(channels: channels, frames: Int(rate * seconds), name: "recorder", waits: true)
   }
 
   /// Begins a take of what arrives at `feed`, from engine time `start` on (nil: from its first frame on).
@@ -114,7 +114,7 @@ public final class Recorder: Sendable {
     while true {
       let isBusy = pump()
       if state.withLock({ $0.isEnding && $0.takes.allSatisfy(\.status.isFinished) }) { break }
-      if !isBusy { usleep(Self.interval) }
+      if !isBusy { usleep(state.withLock { $0.takes.isEmpty } ? Self.interval.idle : Self.interval.busy) }
     }
     sem_post(ended.pointer)
   }

@@ -86,7 +86,8 @@ public struct TakeRegister: Sendable {
       let report = try TakeMender.mend(take, marks: marks)
       let length =
         report.rate > 0 ? " of \(Take.words(seconds: Double(report.frames) / Double(report.rate)))" : ""
-      return .news("\(take) was cut off: it is whole now, a take\(length)")
+      return .news(
+        "\(take) was cut off: it is whole now, a take\(length); its notes and its journal are lost")
     } catch {
       return .warning("\(error.description): it was cut off, and cannot be mended")
     }

@@ -225,8 +225,9 @@ public struct LineEditor: Hashable, Sendable {
 
   // MARK: Appearance
 
-  /// The part of the line that fits this width, and the cursor's column in it, 0..<columns.
-  public func window(columns: Int) -> (text: String, cursor: Int) {
+  /// The part of the line that fits this width, and the cursor's column in it, 0..<columns. `place`: a character, counted from
+  /// 0, that is seen although the cursor may then be beyond the part's end, where its column is the last one.
+  public func window(columns: Int, showing place: Int? = nil) -> (text: String, cursor: Int) {
     guard columns > 0 else { return ("", 0) }
     var start = cursor
     var before = 0
@@ -235,6 +236,10 @@ public struct LineEditor: Hashable, Sendable {
       if before + width > columns - 1 { break }
       before += width
       start -= 1
+    }
+    if let place, place >= 0, place < start {
+      before = columns - 1
+      start = place
     }
     var shown = ""
     var used = 0

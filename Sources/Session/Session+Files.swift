@@ -7,13 +7,14 @@ import PatchLanguage
 
 extension Session {
   /// Opens a patch, and restores unsaved edits from its journal. Errors in it are in `diagnostics`; its valid
-  /// lines apply all the same. A missing file is an empty patch that saving creates.
+  /// lines apply all the same. A missing file is an empty patch that saving creates, in a folder that is there.
   public func open(_ path: String) throws(FileError) {
     var bytes: [UInt8]?
     do throws(FileError) {
       bytes = try PatchFile.read(path)
     } catch {
       guard error.code == ENOENT, !options.isOffline else { throw error }
+      try Self.checkFolder(of: path)
     }
     ProcessMemory.prepare(forText: bytes?.count ?? 0)
     if file != nil || !patch.nodes.isEmpty { closePatch() }
@@ -31,7 +32,9 @@ extension Session {
     let song = StarterPatch.isSong(path) ? try MidiFile(bytes: try PatchFile.read(path)) : nil
     let starter = StarterPatch.text(playing: path)
     if starter != nil, song == nil { _ = try PatchFile.firstByte(of: path) }
-    if starter == nil, PatchFile.exists(path) { _ = try PatchFile.read(path) }
+    if starter == nil {
+      if PatchFile.exists(path) { _ = try PatchFile.read(path) } else { try Self.checkFolder(of: path) }
+    }
     endSong()
     finishTakes()
     if keepingEdits, isModified { journal?.flush() } else { journal?.remove() }
@@ -42,6 +45,12 @@ extension Session {
     } else {
       try open(path)
     }
+  }
+
+  /// Edits of a patch whose folder is not there could neither be saved nor be written down as a journal.
+  private static func checkFolder(of path: String) throws(FileError) {
+    let folder = PatchFile.split(path).folder
+    guard PatchFile.exists(folder) else { throw .noFolder(path: folder) }
   }
 
   /// Opens a new patch without a file; unsaved edits of an earlier one come back.

@@ -109,6 +109,8 @@ public struct SessionOptions: Sendable {
   /// Told to the user last.
   var knownRole = TransportRole.own
   private var reportedLostMidi = 0
+  /// Channels without a place on the server or device, since when, and which of them have been told of.
+  private var lackingPorts: (found: [NodeID: Int], since: Int64, told: [NodeID: Int]) = ([:], 0, [:])
   private var reportedLostEvents = 0
   private var reportedLostTrace = 0
   /// First trace entry not yet searched for notices.
@@ -254,6 +256,24 @@ public struct SessionOptions: Sendable {
     findPrograms()
     noticeBlasts()
     refreshReport()
+    noticeLackingPorts()
+  }
+
+  /// Reports channels of inputs and outputs for which the server or device has no place.
+  private func noticeLackingPorts() {
+    guard supervisor.driver != nil, !options.isPatchbay else { return }
+    let lacking = Dictionary(
+      uniqueKeysWithValues: report.nodes.filter { $0.lackingChannels > 0 }.map { ($0.id, $0.lackingChannels) }
+    )
+    // Ports come one after the other: what lacks for half a second has not come.
+    if lacking != lackingPorts.found { lackingPorts = (lacking, nanoseconds(), lackingPorts.told) }
+    guard lacking != lackingPorts.told, nanoseconds() - lackingPorts.since > 500_000_000 else { return }
+    for (id, count) in lacking.sorted(by: { $0.key < $1.key }) where lackingPorts.told[id] != count {
+      guard let name = patch[id]?.name else { continue }
+      notice(
+        "`\(name)` lacks \(count) channel\(count == 1 ? "" : "s"): the server or device has no more of them")
+    }
+    lackingPorts.told = lacking
   }
 
   /// Reports lost MIDI messages and events: otherwise nobody would know why notes are missing.

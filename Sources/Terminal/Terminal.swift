@@ -207,7 +207,13 @@ public final class Terminal {
     guard !isClosed else { return }
     isClosed = true
     cterminal_remove()
-    // ncurses would restore its own idea of the terminal, so its output goes nowhere.
+    leaveCurses()
+  }
+
+  /// Tells ncurses that the terminal is not its own any more, until it is drawn on again. ncurses would restore its own idea of
+  /// the terminal, and a terminal that has been restored would put the cursor where it was before the program: so the output
+  /// goes nowhere.
+  private func leaveCurses() {
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     let saved = fcntl(output, F_DUPFD_CLOEXEC, 3)
     if null >= 0, saved >= 0 {
@@ -244,7 +250,7 @@ public final class Terminal {
     capabilities.hasKeyRelease = false
     parser = InputParser()
     patience?.due = nil
-    endwin()
+    leaveCurses()
     prepareRestoring(keyboard: false)
     cterminal_set_active(1)
     resize()

@@ -58,8 +58,8 @@ enum FrontEnd {
     app.themes = preferences.names
     if !preferences.problems.isEmpty {
       app.tell(preferences.problems)
-    } else if let message = summary(of: session.diagnostics) {
-      app.state.message = message
+    } else if let (text, isError) = session.diagnostics.summary {
+      app.state.message = .init(text, isError: isError)
     } else if app.state.message == nil {
       app.state.message = .init(session.status.driverMessage)
     }
@@ -94,15 +94,6 @@ enum FrontEnd {
     guard access(path, R_OK) == 0 else { throw CommandError("\(path): \(String(cString: strerror(errno)))") }
     session.openText(text)
     if StarterPatch.isSong(path) { try session.playSong(path) }
-  }
-
-  /// The first error, or else the first warning, and the number of others.
-  private static func summary(of diagnostics: [Diagnostic]) -> ViewState.Message? {
-    let errors = diagnostics.filter { $0.severity == .error }
-    guard let first = errors.first ?? diagnostics.first else { return nil }
-    let others = (errors.isEmpty ? diagnostics : errors).count - 1
-    let more = others == 0 ? "" : "(1 of \(others + 1); `sostenuto check` lists them) "
-    return .init(more + first.description, isError: first.severity == .error)
   }
 
   /// Returns the signal that ended it, or 0.

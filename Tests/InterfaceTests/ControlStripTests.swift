@@ -36,7 +36,7 @@ import Testing
     // A narrow screen shows those around the picked one.
     stage.columns = 40
     stage.press("alt-4")
-    #expect(strip(stage)[0] == " 3 main[0,1]       ▸4 piano -> dist")
+    #expect(strip(stage)[0] == "‹3 main[0,1]       ▸4 piano -> dist", "a mark for those at the left")
   }
 
   @Test func arrowsTurnThePickedOneAndAGestureIsOneEdit() {

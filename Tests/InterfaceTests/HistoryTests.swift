@@ -40,8 +40,8 @@ import Testing
          09:41:14  connect eq -> main
          09:42:21  set eq.band2.gain 9dB
       ▎▸ 09:42:28  set main[0,1] -6dB
-         09:42:35  rename delay2 echo
-         09:43:42  replace dist filter
+        ╌09:42:35  rename delay2 echo
+        ╌09:43:42  replace dist filter
 
 
 
@@ -73,8 +73,8 @@ import Testing
          09:41:14  connect eq -> main
          09:42:21  set eq.band2.gain 9dB
       ▎  09:42:28  set main[0,1] -6dB
-         09:42:35  rename delay2 echo
-         09:43:42  replace dist filter
+        ╌09:42:35  rename delay2 echo
+        ╌09:43:42  replace dist filter
 
 
 
@@ -110,8 +110,8 @@ import Testing
          09:41:14  connect eq -> main
          09:42:21  set eq.band2.gain 9dB
       ▎  09:42:28  set main[0,1] -6dB
-         09:42:35  rename delay2 echo
-       ▸ 09:43:42  replace dist filter
+        ╌09:42:35  rename delay2 echo
+       ▸╌09:43:42  replace dist filter
       ──────────────────────────────────────────────────
        5 of 7 edits are done   the cursor is 2 ahead
        PATCH   ? help   : prompt   c connect

@@ -27,8 +27,11 @@ import Testing
     matrix.matrix.cable = Cable.Ends(
       PortReference(NodeID(raw: 1), "out"), PortReference(NodeID(raw: 2), "in"))
     for state in [ViewState(), matrix] {
-      for hint in Views.all.flatMap({ $0.hints(state) + Piano.hints($0) }) {
-        #expect(ActionTable[hint.action] != nil, "no action \(hint.action)")
+      for scene in [Scene(), feedback().scene] {
+        let hints = Views.all.flatMap {
+          $0.hints(scene, state) + Piano.hints($0, isTurning: false) + Piano.hints($0, isTurning: true)
+        }
+        for hint in hints { #expect(ActionTable[hint.action] != nil, "no action \(hint.action)") }
       }
     }
     for (context, names) in ActionTable.order {

@@ -9,7 +9,7 @@ import Testing
 /// Notes on the keys of keyboards as they are printed.
 @Suite @MainActor struct LayoutTests {
   private func played(_ stage: Stage, _ keys: String) -> [Int] {
-    stage.app.state.play.held = []
+    stage.app.state.play.heldBy = [:]
     let before = stage.session.trace(since: 0).count
     for key in keys { stage.app.handle(.key(KeyStroke(Key(.character(key))))) }
     stage.play(seconds: 0.05)

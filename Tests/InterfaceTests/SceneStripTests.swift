@@ -22,22 +22,22 @@ import Testing
 
   @Test func keysStoreAndRecallWhileNotesSoundAndTheRowShowsWhereThePatchIs() {
     let stage = stage()
-    #expect(row(stage).hasPrefix(" 1 verse  ▸2 chorus  "))
+    #expect(row(stage).hasPrefix(" scenes  1 verse  ▸2 chorus  "))
     #expect(row(stage).hasSuffix("  at once"))
     stage.press("z c alt-q")
     #expect(stage.lastEdit == "recall 1" && stage.message == "recall 1")
-    #expect(row(stage).hasPrefix("▸1 verse   2 chorus  "))
+    #expect(row(stage).hasPrefix(" scenes ▸1 verse   2 chorus  "))
     #expect(stage.app.state.play.held.count == 2 && stage.app.state.mode == .play)
     stage.press("alt-o alt-o alt-w")
     #expect(stage.lastEdit.hasPrefix("recall 2 over 1s"))
     #expect(row(stage).hasSuffix("over 1s"))
     // It has moved on.
     _ = try? stage.workbench.perform(line: "set main.master -3dB")
-    #expect(row(stage).hasPrefix(" 1 verse  ▸2 chorus •  "))
+    #expect(row(stage).hasPrefix(" scenes  1 verse  ▸2 chorus •  "))
     stage.press("alt-E")
-    #expect(stage.lastEdit == "scene 3" && row(stage).hasPrefix(" 1 verse   2 chorus  ▸3"))
+    #expect(stage.lastEdit == "scene 3" && row(stage).hasPrefix(" scenes  1 verse   2 chorus  ▸3"))
     stage.press("F10 F10 F10")
-    #expect(row(stage).hasPrefix("▸1 verse   2 chorus  "))
+    #expect(row(stage).hasPrefix(" scenes ▸1 verse   2 chorus  "))
     stage.press("alt-t")
     #expect(stage.message == "no scene 5 yet: Alt-Shift-t stores it")
     #expect(stage.app.state.play.held.count == 2)
@@ -47,7 +47,7 @@ import Testing
     let stage = stage()
     let lines = stage.screen.split(separator: "\n", omittingEmptySubsequences: false)
     let row = (lines.firstIndex { $0.hasPrefix(" octave") } ?? 0) - 1
-    stage.app.handle(.mouse(MouseEvent(.press, .left, at: Point(2, row))))
+    stage.app.handle(.mouse(MouseEvent(.press, .left, at: Point(10, row))))
     #expect(stage.lastEdit == "recall 1")
     stage.press("alt-R alt-T alt-Y alt-U")
     stage.columns = 40
@@ -75,7 +75,7 @@ import Testing
     let lines = stage.screen.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let keyboard = lines.firstIndex { $0.hasPrefix(" octave") } ?? 3
     #expect(lines[keyboard - 2].hasPrefix(" 1 morph 1 2") && lines[keyboard - 1].contains("100 %"))
-    #expect(lines[keyboard - 3].hasPrefix(" 1 verse  ▸2 chorus"))
+    #expect(lines[keyboard - 3].hasPrefix(" scenes  1 verse  ▸2 chorus"))
     stage.press("alt-1")
     for _ in 0..<10 { stage.app.handle(.key(KeyStroke("left"))) }
     #expect(stage.lastEdit == "morph 1 2 50%")
@@ -93,7 +93,7 @@ import Testing
     #expect(lines.prefix(2).last?.hasPrefix("─[graph]─") == true)
     #expect(
       lines.dropFirst(15).joined(separator: "\n") == """
-         1 verse  ▸2 chorus                                                  over 500ms
+         scenes  1 verse  ▸2 chorus                                          over 500ms
          octave 4   velocity 100   pedal ○ up   release: press again   keys C4 E4 G4
           │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │
           │  ┗s┛ ┗d┛  │  ┗g┛ ┗h┛ ┗j┛  │  ┗2┛ ┗3┛  │  ┗5┛ ┗6┛ ┗7┛  │  ┗9┛ ┗0┛  │

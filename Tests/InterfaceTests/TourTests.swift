@@ -57,7 +57,7 @@ import Testing
     let stage = stage()
     let keys: [(wrong: String, right: String)] = [
       ("left", "right right"), ("+", "p"), ("z", "c space b"), ("right left", "F7"), ("up", "F8"),
-      ("up", "F9"),
+      ("F3 F2", "F9"),
       ("up", "F10"), ("F3 F2", "F5 F2"), ("alt-1 esc", "alt-1 =delay.mix enter"), ("up", "right"),
       ("esc", "esc"),
       ("enter esc", "enter right"), ("esc F4", "+"), ("F2 c esc", ""), ("", ": =set_main.master_-6dB enter"),

@@ -150,7 +150,7 @@ func reconnecting() -> (scene: Scene, state: ViewState) {
   }
   var state = ViewState()
   state.focus = scene.id("dist")
-  state.play.held = [60, 64, 67]
+  state.play.heldBy = [scene.id("keys") ?? NodeID(raw: 0): [60, 64, 67]]
   state.play.target = scene.id("keys")
   state.keyHints = [
     KeyHelp(keys: "?", name: "help"), KeyHelp(keys: ":", name: "prompt"),
@@ -242,7 +242,7 @@ func playing(_ state: inout ViewState) {
 
 func prompting(_ state: inout ViewState) {
   var prompt = Prompt(LineEditor("replace dist equ"))
-  prompt.completions = ["equalizer", "envelope"]
+  prompt.candidates = [.init("equalizer", "Up to eight parametric bands."), .init("envelope")]
   prompt.selectedCompletion = 0
   prompt.error = ("no kind `equ`", 13)
   state.overlay = prompt

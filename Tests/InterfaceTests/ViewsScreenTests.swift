@@ -141,8 +141,8 @@ import Testing
            ╰──────────╯  ╰ upright.sfz 6 ╯ ┊  ┗━━━━━━━━━━━━━━━┛ │
                                            ┊4ms                 │
                                            ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮ │
-        ▸equalizer                         ┊  ┊ equalizer     ┊ │↓
-      ── envelope   ──────────────────────────────────────────────
+        ▸equalizer  Up to eight parametric bands.  alizer     ┊ │↓
+      ── envelope                                  ───────────────
       : replace dist equ
                      ^ no kind `equ`
       """)

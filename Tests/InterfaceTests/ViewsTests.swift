@@ -16,7 +16,9 @@ import Testing
     for view in Views.all.map(\.name) {
       state.scroll[view] = (.random(in: -5...50, using: &generator), .random(in: -5...200, using: &generator))
     }
-    state.play.held = Set((0..<6).map { _ in UInt8.random(in: 0...127, using: &generator) })
+    state.play.heldBy = [
+      NodeID(raw: 1): Set((0..<6).map { _ in UInt8.random(in: 0...127, using: &generator) })
+    ]
     state.play.octave = .random(in: -2...12, using: &generator)
     state.play.labels = [60: "z", 62: "", 64: "長い"]
     state.matrix.row = .random(in: -2...70, using: &generator)
@@ -27,7 +29,9 @@ import Testing
     state.help = [HelpSection(title: "Keys", entries: state.keyHints)]
     if Bool.random(using: &generator) { state.message = ViewState.Message("no node `長`", isError: true) }
     var prompt = Prompt(LineEditor("replace dist 長い名前 equalizer band1.gain=6dB"))
-    prompt.completions = (0..<Int.random(in: 0...20, using: &generator)).map { "completion\($0)" }
+    prompt.candidates = (0..<Int.random(in: 0...20, using: &generator)).map {
+      .init("completion\($0)", Bool.random(using: &generator) ? "what number \($0) is" : "")
+    }
     prompt.selectedCompletion = .random(in: -1...25, using: &generator)
     prompt.error = ("wrong", .random(in: -3...90, using: &generator))
     var chooser = Chooser(

@@ -71,10 +71,10 @@ final class Source: @unchecked Sendable {
   private let pointers: UnsafeMutablePointer<UnsafePointer<Float>>
   var isSilent = false
 
-  init(channels: Int, frames: Int, from time: Int64 = 0) {
+  init(channels: Int, frames: Int, from time: Int64 = 0, waits: Bool = false) {
     self.channels = channels
     self.time = time
-    feed = FeedReader(channels: channels, frames: frames, name: "test")
+    feed = FeedReader(channels: channels, frames: frames, name: "test", waits: waits)
     memory = .allocate(capacity: channels * 64)
     pointers = .allocate(capacity: channels)
     for channel in 0..<channels { (pointers + channel).initialize(to: UnsafePointer(memory + channel * 64)) }

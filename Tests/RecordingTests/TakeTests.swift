@@ -1,6 +1,7 @@
 import CSndfile
 import Foundation
 import Glibc
+import Realtime
 import Testing
 
 @testable import Recording
@@ -148,6 +149,39 @@ import Testing
     #expect(info.frames == data / 8 && info.format == Int32(SF_FORMAT_RF64 | SF_FORMAT_FLOAT))
     let head = try #require(FileHandle(forReadingAtPath: path)?.readData(ofLength: 4))
     #expect(String(decoding: head, as: UTF8.self) == "RF64")
+  }
+
+  /// A server that freewheels is as fast as its clients: it waits for the disk. With a deadline nobody waits.
+  @Test(arguments: [true, false]) func aTakeLosesNothingWhereThereIsNoDeadline(isUnhurried: Bool) throws {
+    let frames = 640_000
+    let source = Source(channels: 3, frames: 4096, waits: true)
+    nonisolated(unsafe) var heard: [Int64] = []
+    nonisolated(unsafe) let reader = source.feed
+    let over = TestClock()
+    let ended = DispatchSemaphore(value: 0)
+    setUnhurried(isUnhurried)
+    defer { setUnhurried(false) }
+    Thread.detachNewThread {
+      var isLast = false
+      while !isLast {
+        isLast = over.time > 0
+        reader.read(before: .max) { cell, samples in
+          if samples[0] == Source.value(cell.time, 0) { heard.append(cell.time) }
+          return true
+        }
+        usleep(2000)
+      }
+      ended.signal()
+    }
+    source.play(frames)
+    over.time = 1
+    ended.wait()
+    if isUnhurried {
+      #expect(source.feed.lost == 0)
+      #expect(heard == (0..<Int64(frames / 64)).map { $0 * 64 })
+    } else {
+      #expect(source.feed.lost > 0, "a ring of 4096 frames cannot hold \(frames)")
+    }
   }
 
   @Test func aFileUnderWayCanBeReadUpToAMoment() throws {

@@ -170,4 +170,18 @@ import Testing
     #expect(try text(path + "~") == "what it was\n")
     #expect(try FileManager.default.contentsOfDirectory(atPath: saves).isEmpty)
   }
+
+  /// Edits of such a patch could neither be saved nor be written down, and nobody would know before the first save.
+  @Test func aPatchWhoseFolderIsNotThereIsRefusedAndThePresentOneStays() throws {
+    let folder = try Folder()
+    let lost = folder.path + "/nowhere/at all/a.patch"
+    #expect(throws: FileError.noFolder(path: folder.path + "/nowhere/at all")) { try Session().open(lost) }
+    let session = try open(folder.path + "/here.patch")
+    try session.perform("node tone oscillator")
+    #expect(throws: FileError.noFolder(path: folder.path + "/nowhere/at all")) { try session.openOther(lost) }
+    #expect(session.patch.names == ["tone"] && session.file == folder.path + "/here.patch")
+    // A file that is not there yet in a folder that is, is a new patch.
+    try session.openOther(folder.path + "/new.patch", keepingEdits: true)
+    #expect(session.patch.nodes.isEmpty && session.file == folder.path + "/new.patch")
+  }
 }

@@ -38,7 +38,7 @@ extension Keymap {
         return KeyHelp(keys: String(shown), name: word)
       }
       let key = contexts.lazy.compactMap { keys(for: name, in: $0).first }.first
-      return key.map { KeyHelp(keys: Keymap.display($0), name: word) }
+      return key.map { KeyHelp(keys: Keymap.display($0), name: word, isWayOut: name == "leave") }
     }
   }
 

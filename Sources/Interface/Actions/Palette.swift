@@ -1,5 +1,6 @@
 import Patch
 import PatchLanguage
+import Session
 
 /// Everything by its name: nodes, parameters, scenes, actions with their keys, kinds to add, and the verbs of the language.
 @MainActor enum Palette {
@@ -14,7 +15,8 @@ import PatchLanguage
 
   nonisolated static let actions: [Action] = [
     Action(
-      "palette", "Find anything: nodes, parameters, scenes, actions, kinds, verbs", [.anywhere: "ctrl-p"]
+      "palette", "Find anything: nodes, parameters, scenes, actions, kinds, verbs, recent files",
+      [.anywhere: "ctrl-p"]
     ) {
       open($0)
     }
@@ -23,7 +25,7 @@ import PatchLanguage
   static func open(_ desk: Desk) {
     var entries: [Entry] = []
     var names: Set<String> = []
-    for entry in nodes(desk) + scenes(desk) + layouts + actionEntries + kinds(desk) + verbs
+    for entry in nodes(desk) + scenes(desk) + layouts + actionEntries + kinds(desk) + verbs + files
     where names.insert(entry.name).inserted {
       entries.append(entry)
     }
@@ -48,12 +50,22 @@ import PatchLanguage
         NodeFacts(node, catalogue).lines.map { path in
           Entry(
             name: node.name + path.suffix,
-            detail: node.value(at: path, description: catalogue[node.kind])?.display ?? ""
+            detail: [
+              node.value(at: path, description: catalogue[node.kind])?.display,
+              catalogue[node.kind]?[parameter: path.name]?.summary,
+            ].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "  ")
           ) {
             Prompt.open("set \(node.name)\(path.suffix) ", $0)
           }
         }
       }
+  }
+
+  /// Patches that were open before.
+  private static var files: [Entry] {
+    RecentFiles.list().map { path in
+      Entry(name: "open \(path)", detail: "recent") { Opening($0).open(path) }
+    }
   }
 
   private static func scenes(_ desk: Desk) -> [Entry] {
@@ -96,7 +108,9 @@ import PatchLanguage
 
   private static var verbs: [Entry] {
     Verb.all.map { verb in
-      Entry(name: ":\(verb.name)", detail: verb.usage) { Prompt.open(verb.name + " ", $0) }
+      Entry(name: ":\(verb.name)", detail: verb.summary.filter { $0 != "`" }) {
+        Prompt.open(verb.name + " ", $0)
+      }
     }
   }
 }

@@ -93,6 +93,7 @@ import Screen
     if Saving(desk).askAboutVersion() { needsRender = true }
     desk.state.play.target = Piano(desk).target
     Piano(desk).tick()
+    Piano(desk).settle()
     Learning.tick(desk)
     settle()
     for view in Views.all where view.tick(desk) { hasMoved = true }
@@ -126,6 +127,7 @@ import Screen
     case .terminate: wish = .quit
     }
     while !desk.requests.isEmpty { perform(desk.requests.removeFirst()) }
+    Piano(desk).settle()
     settle()
   }
 
@@ -135,7 +137,9 @@ import Screen
     desk.state.message = nil
     if let overlay = desk.state.overlay as? any Overlay {
       if overlay.letsPlay, desk.state.mode == .play, Piano(desk).press(stroke) { return }
-      if overlay.takes(stroke.key) { return overlay.handle(stroke, desk) }
+      // The inspector's own Ctrl-Z is an undo; elsewhere it leads to the shell, as everywhere.
+      let isSuspended = !(overlay is Inspector) && action(for: stroke.key)?.name == "suspend"
+      if !isSuspended, overlay.takes(stroke.key) { return overlay.handle(stroke, desk) }
     }
     if desk.state.mode == .play, Piano(desk).press(stroke) { return }
     if Views[desk.state.view].type(stroke.key, desk) { return }
@@ -192,6 +196,7 @@ import Screen
   /// The whole screen as it is now, to be drawn on any thread. Main thread.
   public func picture(columns: Int, rows: Int) -> @Sendable () -> Canvas {
     desk.size = Size(columns: columns, rows: rows)
+    desk.state.columns = columns
     needsRender = false
     desk.state.keyHints = keyHints
     fillHelp()
@@ -214,7 +219,9 @@ import Screen
     if let overlay = desk.state.overlay { return overlay.hints }
     let view = Views[desk.state.view]
     let isPlaying = desk.state.mode == .play
-    let hints = isPlaying ? Piano.hints(view) : view.hints(desk.state)
+    let isTurning = desk.state.play.control != nil
+    let hints =
+      isPlaying ? Piano.hints(view, isTurning: isTurning) : view.hints(desk.scene, desk.state)
     let (actions, contexts) = (hints.map(\.action) + [view.name.rawValue], contexts)
     if let knownHints, knownHints.actions == actions, knownHints.contexts == contexts {
       return knownHints.keys
@@ -222,8 +229,11 @@ import Screen
     var keys = keymap.hints(hints, in: contexts)
     // No notes are on the arrows.
     if isPlaying {
-      keys.insert(
-        KeyHelp(keys: "arrows", name: view.name == .matrix ? "cell" : "node"), at: min(1, keys.count))
+      let arrows =
+        isTurning
+        ? KeyHelp(keys: "← →", name: "turn")
+        : KeyHelp(keys: "arrows", name: view.name == .matrix ? "cell" : "node")
+      keys.insert(arrows, at: min(1, keys.count))
     }
     knownHints = (actions, contexts, keys)
     return keys

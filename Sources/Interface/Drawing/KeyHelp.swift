@@ -7,7 +7,12 @@ public struct KeyHelp: Sendable, Hashable {
   /// Description of the action, as a sentence.
   public var help: String
 
-  public init(keys: String, name: String, help: String = "") {
+  /// It leads out of the present situation, and is shown wherever one key can be.
+  public var isWayOut: Bool
+
+  /// `isWayOut`: unless stated, for `Esc`.
+  public init(keys: String, name: String, help: String = "", isWayOut: Bool? = nil) {
+    self.isWayOut = isWayOut ?? (keys == "Esc")
     self.keys = keys
     self.name = name
     self.help = help

@@ -16,6 +16,17 @@ enum Wrapping {
     return DisplayWidth.truncated(name, to: half) + end
   }
 
+  /// A name of a node's part, such as `dist.drive` or `main[0,1]`, of which the node is shortened: the part tells it from its
+  /// neighbours.
+  static func shortened(part name: String, to columns: Int) -> String {
+    guard DisplayWidth.of(name) > columns, let start = name.lastIndex(where: { $0 == "." || $0 == "[" })
+    else { return DisplayWidth.truncated(name, to: columns) }
+    let part = String(name[start...])
+    let room = columns - DisplayWidth.of(part)
+    guard room >= 2 else { return "…" + DisplayWidth.truncated(part, to: columns - 1) }
+    return DisplayWidth.truncated(String(name[..<start]), to: room) + part
+  }
+
   /// Wraps groups into lines. Groups of the first part are one blank apart, further parts `gap`. A group
   /// wider than a line is cut.
   static func lines(_ parts: [[[Span]]], columns: Int, gap: Int) -> [[Span]] {

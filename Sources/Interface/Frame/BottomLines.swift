@@ -5,7 +5,7 @@ import Session
 /// The last two rows: the message or the focus, and the mode with its keys.
 enum BottomLines {
   static func drawMessage(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas, row: Int) {
-    if let message = state.message {
+    if let message = state.message ?? StatusLine.cutFault(scene, columns: canvas.columns) {
       // A long message is wrapped, since its end may matter.
       let words = Wrapping.words(said(message), look(message))
       let lines = Wrapping.lines([words], columns: canvas.columns - 2, gap: 1)
@@ -32,8 +32,23 @@ enum BottomLines {
         messageSpans(scene, state, columns: room), at: Point(mode.width + 1, row), columns: room + 1)
       return
     }
-    let hints = state.keyHints.map { [Span($0.keys, .keyName), Span(" " + $0.name, .hint)] }
-    canvas.put([Span].fitting(hints, columns: room), at: Point(start, row), columns: room)
+    canvas.put(fitting(state.keyHints, columns: room), at: Point(start, row), columns: room)
+  }
+
+  /// The hints that have room. The way out is the last one to be dropped.
+  private static func fitting(_ hints: [KeyHelp], columns: Int) -> [Span] {
+    func spans(_ hint: KeyHelp) -> [Span] { [Span(hint.keys, .keyName), Span(" " + hint.name, .hint)] }
+    let all = [Span].fitting(hints.map(spans), columns: columns)
+    guard let way = hints.firstIndex(where: \.isWayOut) else { return all }
+    let end = spans(hints[way])
+    // It stands in its place if all before it have room, otherwise behind those that have room beside it.
+    if [Span].fitting(hints.prefix(way + 1).map(spans), columns: columns).width
+      == hints.prefix(way + 1).map(spans).reduce(0, { $0 + $1.width }) + 3 * way
+    {
+      return all
+    }
+    let before = [Span].fitting(hints.prefix(way).map(spans), columns: columns - end.width - 3)
+    return before.isEmpty ? end : before + [Span("   ")] + end
   }
 
   private static func said(_ message: ViewState.Message) -> String {

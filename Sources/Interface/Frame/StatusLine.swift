@@ -11,15 +11,13 @@ enum StatusLine {
     let width = canvas.columns
     let status = scene.status
     canvas.fill(Rect(column: 0, row: row, columns: width, rows: 1), " ", Style(.statusBar))
-    let fault = status.journalFault.map { "NOT SAFE FROM A CRASH: \($0)" }
-    if status.isDisturbed, !status.driverMessage.isEmpty {
+    if let fault = driverFault(status) {
       canvas.fill(Rect(column: 0, row: row, columns: width, rows: 1), " ", Style(.statusFault))
       canvas.put(
-        [Span("! " + (fault.map { $0 + "; " } ?? "") + status.driverMessage, .statusFault)],
-        at: Point(min(1, width - 1), row),
-        columns: width - 2)
+        [Span("! " + fault, .statusFault)], at: Point(min(1, width - 1), row), columns: width - 2)
       return
     }
+    let fault = journalFault(status)
     // Dangers come first, since the end is cut.
     let name =
       (fault.map { [Span($0, .trouble), Span("  ")] } ?? []) + [Span(scene.fileName, .statusValue)]
@@ -40,7 +38,7 @@ enum StatusLine {
     if let load = status.loading.first {
       insert([Span("loading ", .statusBar), Span(load.words, .statusValue)], weight: 1)
     }
-    if status.isFreewheeling { insert([Span("freewheeling", .warning)], weight: 1) }
+    if status.isFreewheeling { insert([Span("freewheeling", .warning)], weight: 0) }
     if status.underruns > 0 {
       insert([Span("under-runs ", .statusBar), Span("\(status.underruns)", .warning)], weight: 1)
     }
@@ -80,6 +78,23 @@ enum StatusLine {
       gap: total(groups, shown, gap: 3) <= room ? 3 : 2)
     canvas.put(name, at: Point(1, row), columns: width - 2, on: .statusBar)
     canvas.put(spans, endingAt: width - 1, row: row, on: .statusBar)
+  }
+
+  private static func journalFault(_ status: SessionStatus) -> String? {
+    status.journalFault.map { "NOT SAFE FROM A CRASH: \($0)" }
+  }
+
+  private static func driverFault(_ status: SessionStatus) -> String? {
+    guard status.isDisturbed, !status.driverMessage.isEmpty else { return nil }
+    return (journalFault(status).map { $0 + "; " } ?? "") + status.driverMessage
+  }
+
+  /// The driver's fault as a message, if the status line has no room for all of it.
+  static func cutFault(_ scene: Scene, columns: Int) -> ViewState.Message? {
+    guard let fault = driverFault(scene.status), DisplayWidth.of("! " + fault) > columns - 2 else {
+      return nil
+    }
+    return ViewState.Message(fault, isError: true)
   }
 
   /// `mute main  solo main`, and numbers of maps and controls: `2 ◂  3 ①`. Mutes and solos come first, and stay longest.

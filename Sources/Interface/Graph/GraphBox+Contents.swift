@@ -82,7 +82,7 @@ extension GraphBox {
     let most = detail == .full ? 4 : 2
     switch facts.kind?.face {
     case .keys:
-      let held = view.play.held.sorted().map { Value.noteName(Int($0)) }
+      let held = (view.play.heldBy[facts.node.id] ?? []).sorted().map { Value.noteName(Int($0)) }
       lines =
         held.isEmpty
         ? [.setting("octave", facts.count("octave").description)]

@@ -73,7 +73,7 @@ struct GraphBox {
     private let loading: FileLoad?
     private let isUnheard: Bool
     private let card: CardState?
-    private let held: Set<UInt8>
+    private let held: [NodeID: Set<UInt8>]
     private let gain: Float?
 
     /// `isLeaving`: the patch no longer has the node.
@@ -87,13 +87,13 @@ struct GraphBox {
       loading = report?.loading
       isUnheard = report?.isUnheard ?? false
       card = report?.card
-      held = view.play.held
+      held = view.play.heldBy
       gain = isLeaving ? report.flatMap(Self.gain) : nil
     }
 
     /// True while nothing of it has changed. It compares in place: this is asked of every node many times a second.
     func isSame(as report: UnsafePointer<NodeReport>?, _ view: ViewState) -> Bool {
-      guard held == view.play.held else { return false }
+      guard held == view.play.heldBy else { return false }
       guard let report else { return state == nil }
       return voices == report.pointee.voices && lackingChannels == report.pointee.lackingChannels
         && isUnheard == report.pointee.isUnheard && polyphony == report.pointee.polyphony

@@ -77,7 +77,7 @@ enum GraphDrawing {
   }
 
   private static func drawEmpty(on canvas: inout Canvas) {
-    let text = "an empty patch: add a node, or open a file"
+    let text = "an empty patch: a adds a node, Ctrl-O opens a file"
     let point = Point(max(1, (canvas.bounds.columns - text.count) / 2), canvas.bounds.rows / 3)
     canvas.put([Span(text, .dim)], at: point, columns: canvas.bounds.columns - point.column)
     canvas.placeCursor(at: Point(0, 0))

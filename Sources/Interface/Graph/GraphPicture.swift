@@ -71,7 +71,8 @@ struct GraphPicture {
     return detail
   }
 
-  /// The most detail that fits without folding, then with folding; if nothing fits, it scrolls.
+  /// The most detail that fits without folding, then with folding; if nothing fits, it scrolls. Of many nodes the cables beside
+  /// large boxes would take the whole screen.
   private static func fitting(_ scene: Scene, _ state: ViewState, _ size: Size) -> GraphDetail {
     guard size.rows >= 7, size.columns >= 30 else { return .small }
     func fits(_ picture: GraphPicture) -> Bool {
@@ -86,8 +87,17 @@ struct GraphPicture {
       let next = GraphPicture(scene, state, .compact(width), page: size)
       if fits(next), !next.diagram.isFolded { return .compact(width) }
     }
-    return fits(full) ? .full : .compact(13)
+    if fits(full) { return .full }
+    let (area, boxes) = (
+      compact.diagram.size.columns * compact.diagram.size.rows,
+      compact.boxes.reduce(0) { $0 + $1.size.columns * $1.size.rows }
+    )
+    guard Double(boxes) < leastShare * Double(area) else { return .compact(13) }
+    return fits(GraphPicture(scene, state, .small, page: size)) ? .small : .dot
   }
+
+  /// Part of the picture that boxes must have; otherwise it is mostly cables, and smaller boxes show more.
+  private static let leastShare = 0.15
 
   init(_ scene: Scene, _ state: ViewState, _ detail: GraphDetail, page: Size) {
     (self.detail, self.page) = (detail, page)

@@ -9,7 +9,7 @@ struct GraphView: View {
   let context: KeyContext? = .graph
   let actions = GraphView.table + Selecting.actions + Arranging.actions
 
-  func hints(_ state: ViewState) -> [ActionHint] {
+  func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
     if !state.marked.isEmpty {
       return [
         ("leave", "unmark"), ("mark", "mark"), ("copy", "copy"), ("cut", "cut"), ("duplicate", "duplicate"),
@@ -17,6 +17,16 @@ struct GraphView: View {
         ("disconnect", "disconnect"), ("remove", "remove"), ("remove-bridge", "bridge"), ("undo", "undo"),
       ]
     }
+    if state.graph.showsOverview {
+      return [("overview", "close"), ("find", "find"), ("show-help", "help"), ("quit", "quit")]
+    }
+    if scene.status.isPatchbay {
+      return [
+        ("show-help", "help"), ("connect", "connect"), ("disconnect", "disconnect"), ("find", "find"),
+        ("keep-cables", "keep"), ("undo", "undo"), ("prompt", "prompt"), ("quit", "quit"),
+      ]
+    }
+    if scene.patch.nodes.isEmpty { return Views.emptyHints }
     return [
       ("show-help", "help"), ("play", "play"), ("connect", "connect"), ("replace", "replace"),
       ("insert", "insert"), ("remove", "remove"), ("edit", "edit"), ("add", "add"), ("undo", "undo"),

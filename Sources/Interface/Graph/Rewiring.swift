@@ -22,6 +22,11 @@ import Patch
     {
       return
     }
+    if bridge, let held = nodes.first(where: { desk.state.play.heldBy[$0.id]?.isEmpty == false }),
+      !desk.isConfirmed(edit.line, "\(held.name) holds notes, which would end: again to remove it")
+    {
+      return
+    }
     // The focus moves along the signal path, to where the gap closes.
     let ids = Set(nodes.map(\.id))
     let next =

@@ -7,7 +7,8 @@ extension MatrixPicture {
     guard !bounds.isEmpty else { return }
     guard let view = MatrixPicture(scene, state, bounds.size) else {
       canvas.put(
-        [Span("no matrix in this patch, and no cable to open as one", .dim)], at: Point(1, bounds.rows / 3),
+        [Span("no matrix in this patch, and no cable to open as one: a adds a node", .dim)],
+        at: Point(1, bounds.rows / 3),
         columns: bounds.columns - 2)
       canvas.placeCursor(at: Point(0, 0))
       return

@@ -11,18 +11,20 @@ struct MatrixView: View {
   let keys: KeyValuePairs<KeyContext, String> = [.anywhere: "F4", .patch: "3"]
   let context: KeyContext? = .matrix
 
-  func hints(_ state: ViewState) -> [ActionHint] {
-    state.matrix.cable != nil
+  func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
+    if state.matrix.node == nil, state.matrix.cable == nil { return Views.emptyHints }
+    return state.matrix.cable != nil
       ? [
         ("toggle-crosspoint", "on/off"), ("make-matrix", "make matrix"), ("next-matrix", "next cable"),
         ("open-grid", "open"), ("reset-gain", "no map"), ("undo", "undo"), ("matrix-identity", "identity"),
-        ("matrix-clear", "clear"), ("show-help", "help"),
+        ("matrix-clear", "clear"), ("show-help", "help"), ("leave", "graph"),
       ]
       : [
         ("toggle-crosspoint", "on/off"), ("type-gain", "type dB"), ("gain-up", "more"),
         ("gain-down", "less"), ("toggle-mute", "mute"), ("toggle-solo", "solo"),
         ("turn-polarity", "polarity"), ("range-start", "range"), ("matrix-presets", "presets"),
         ("label-channel", "label"), ("undo", "undo"), ("show-help", "help"), ("open-grid", "open"),
+        ("leave", "graph"),
       ]
   }
 

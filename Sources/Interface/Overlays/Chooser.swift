@@ -76,10 +76,12 @@ struct Chooser: Overlay {
       title, columns: max(30, min(names + 4 + details, 76)), rows: self.items.count + 1, frame, on: &canvas)
     guard !inside.isEmpty else { return }
     canvas.put([Span("/", .prompt, on: .popup)], at: inside.origin, columns: inside.columns)
+    // Its end is seen, where the typing goes on.
+    let typed = LineEditor(filter).window(columns: max(0, inside.columns - 1))
     canvas.put(
-      [Span(filter, .promptText, on: .popup)], at: inside.origin + Point(1, 0), columns: inside.columns - 1)
-    canvas.placeCursor(
-      at: inside.origin + Point(min(inside.columns - 1, 1 + DisplayWidth.of(filter)), 0))
+      [Span(typed.text, .promptText, on: .popup)], at: inside.origin + Point(1, 0),
+      columns: inside.columns - 1)
+    canvas.placeCursor(at: inside.origin + Point(min(inside.columns - 1, 1 + typed.cursor), 0))
     let rows = inside.rows - 1
     guard rows > 0 else { return }
     if items.isEmpty {

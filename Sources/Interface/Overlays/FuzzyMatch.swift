@@ -13,7 +13,7 @@ enum FuzzyMatch {
       if let score = score(Array(wanted.unicodeScalars), in: Array(names[index].lowercased().unicodeScalars))
       {
         found.append((index, score))
-      } else if wanted.count >= leastInDetails, details[index].includes(wanted) {
+      } else if wanted.count >= leastInDetails, details[index].lowercased().includes(wanted) {
         found.append((index, Int.min))
       }
     }

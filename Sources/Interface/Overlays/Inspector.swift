@@ -230,6 +230,9 @@ struct Inspector: Overlay {
   /// Columns of dots of its scope; 0: it has no room for one.
   func scopeDots(_ desk: Desk) -> Int { picture(desk)?.scopeDots ?? 0 }
 
+  /// Ways in which it shows the sound.
+  func modes(_ desk: Desk) -> [SoundState.Mode] { picture(desk)?.modes ?? [] }
+
   /// A click on a parameter selects it; on its bar it sets the value, and a drag goes on from there.
   func press(_ mouse: MouseEvent, _ desk: Desk) -> Bool {
     guard let picture = picture(desk), picture.rect.contains(mouse.point) else { return false }

@@ -19,12 +19,17 @@ struct InspectorPicture {
   private var instrument: [[Span]] = []
   private var parameterRows = 0
   private var soundRows = 0
+  /// Rows of the spectrum, with one for its frequencies.
+  private var spectrumRows = 0
   /// Blank rows after each part.
   private var gap = 0
 
   private static let barColumns = 8
   /// Rows of the scope, below a row for the level.
   private static let scopeRows = 3...9
+  private static let spectrumRows = 5...10
+  /// Columns of the spectrum's levels.
+  private static let levelColumns = 5
 
   init(_ inspector: Inspector, _ scene: Scene, _ rect: Rect) {
     self.rect = rect
@@ -69,7 +74,7 @@ struct InspectorPicture {
     left -= more
     ports = take(portLines, gap: 0)
     instrument = take(instrumentLines, gap: 0)
-    summary = take(wrapped(summaryText, .text, most: 2))
+    summary = take(wrapped(summaryText, .text, most: left >= 16 ? 4 : 2))
     let hasSound = inspector.port(scene) != nil
     // Blank rows between the parts where there is room for all of them.
     let parts = [summary.count, parameterRows, help.count, ports.count, instrument.count].count { $0 > 0 }
@@ -79,6 +84,8 @@ struct InspectorPicture {
     }
     if left >= 1, hasSound {
       soundRows = left > Self.scopeRows.lowerBound ? min(left, 1 + Self.scopeRows.upperBound) : 1
+      left -= soundRows + 1
+      if left >= Self.spectrumRows.lowerBound { spectrumRows = min(left, Self.spectrumRows.upperBound) }
     }
   }
 
@@ -266,7 +273,9 @@ struct InspectorPicture {
     } else {
       canvas.fill(Rect(column: rect.column, row: rect.row, columns: rect.columns, rows: 1), "─", Style(.rule))
     }
-    let title = [Span(" \(node?.name ?? "") ▸ \(facts.kindText) ", .title)]
+    let kind = " ▸ \(facts.kindText) "
+    let nameColumns = max(8, rect.columns - 3 - DisplayWidth.of(kind))
+    let title = [Span(" \(Wrapping.shortened(node?.name ?? "", to: nameColumns))\(kind)", .title)]
     canvas.put(title, at: Point(rect.column + 1, rect.row), columns: rect.columns - 2)
     var row = inner.row
     func put(_ lines: [[Span]]) {
@@ -347,7 +356,7 @@ struct InspectorPicture {
   /// Everything else that moves it: controllers, a control of play mode, cables.
   private func marks(of path: ParameterPath) -> [Span] {
     guard let node else { return [] }
-    var words = scene.patch.maps(to: scene.target(node.name, path)).map(\.source.description)
+    var words = scene.patch.maps(to: scene.target(node.name, path)).map(\.source.word)
     if let control = control(of: path) { words.append("Alt-\(control)") }
     words += movers(of: path).map { "~" + $0 }
     return words.map { Span(" \($0)", .accent) }
@@ -375,10 +384,22 @@ struct InspectorPicture {
     ScopeLane.draw(
       inspector.picture.trace, lane: 0, scale: inspector.picture.scale, kept: nil,
       Rect(column: inner.column, row: row + 1, columns: inner.columns, rows: soundRows - 1), on: &canvas)
+    guard spectrumRows > 0 else { return }
+    var sound = SoundState()
+    sound.picture = inspector.picture
+    sound.holdsPeaks = false
+    SoundPainting.drawSpectrum(
+      sound,
+      Rect(
+        column: inner.column + Self.levelColumns, row: row + soundRows + 1,
+        columns: inner.columns - Self.levelColumns, rows: spectrumRows - 1), on: &canvas)
   }
 
   /// Dots of the scope's width; 0: it is not shown.
   var scopeDots: Int { soundRows > 1 ? inner.columns * 2 : 0 }
+
+  /// Ways in which it shows the sound.
+  var modes: [SoundState.Mode] { spectrumRows > 0 ? [.scope, .spectrum] : [.scope] }
 
   // MARK: The mouse
 

@@ -15,19 +15,25 @@ struct Learning: Overlay {
   /// Seconds for which it listens to a controller, to tell its kind.
   static let listening = 0.3
 
-  init(_ target: ControlTarget, above below: (any Overlay)?) {
+  init(_ target: ControlTarget, above below: (any Overlay)?, hasMaps: Bool) {
     self.target = target
     self.below = below
+    let leave = KeyHelp(keys: "Esc", name: "leave")
+    hints = hasMaps ? [KeyHelp(keys: "Ctrl-L", name: "takes its maps away"), leave] : [leave]
   }
 
   var letsPlay: Bool { true }
   var isBeside: Bool { below?.isBeside ?? false }
 
-  let hints = [
-    KeyHelp(keys: "Ctrl-L", name: "takes its maps away"), KeyHelp(keys: "Esc", name: "leave"),
-  ]
+  let hints: [KeyHelp]
 
-  func words(_ scene: Scene) -> [String] { ["move a controller for \(target)"] }
+  func words(_ scene: Scene) -> [String] { [request(scene)] }
+
+  /// `move a controller for dist.drive`
+  private func request(_ scene: Scene) -> String {
+    let hears = scene.patch.nodes.values.contains { scene.catalogue[$0.kind]?.endpoint == .midi }
+    return "move a controller for \(target)" + (hears ? "" : "; the patch hears none without a midi node")
+  }
 
   func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
     if isBeside { below?.draw(scene, frame, row: row, on: &canvas) }
@@ -36,7 +42,7 @@ struct Learning: Overlay {
       learner.hasHeard
       ? "listening…"
       : sources.isEmpty
-        ? "move a controller for \(target)"
+        ? request(scene)
         : "\(target) follows \(sources.joined(separator: ", ")); move another controller"
     let lines = Wrapping.lines([Wrapping.words(words, .prompt)], columns: canvas.columns - 2, gap: 3)
     canvas.placeCursor(at: Wrapping.draw(lines, endingAt: row, on: &canvas))
@@ -49,7 +55,8 @@ struct Learning: Overlay {
     desk.attempt {
       _ = try desk.scene.patch.controlled(target, catalogue: desk.scene.catalogue)
       desk.workbench.learn(true)
-      desk.state.overlay = Learning(target, above: below)
+      desk.state.overlay = Learning(
+        target, above: below, hasMaps: !desk.scene.patch.maps(to: target).isEmpty)
     }
   }
 

@@ -17,6 +17,8 @@ struct Modulating: Overlay {
   private var depth: LineEditor
   private var offset: LineEditor
   private var field = Field.depth
+  /// Nothing has been typed into the field yet: the first letter replaces what it suggests.
+  private var isUntouched = true
   private var error: String?
 
   let closesOnClick = false
@@ -58,12 +60,8 @@ struct Modulating: Overlay {
     guard let error else { return }
     let words = Wrapping.words("! " + error, .promptError)
     let lines = Wrapping.lines([words], columns: canvas.columns - 2, gap: 1)
-    // What one row cannot show whole stands above.
-    if lines.count == 1, let hints = frame.hints, hints != row {
-      Wrapping.draw(lines, endingAt: hints, on: &canvas)
-    } else if row > 0 {
-      Wrapping.draw(lines, endingAt: row - 1, on: &canvas)
-    }
+    // Above, since the keys that lead on are named below.
+    if row > 0 { Wrapping.draw(lines, endingAt: row - 1, on: &canvas) }
   }
 }
 
@@ -100,8 +98,12 @@ struct Modulating: Overlay {
       desk.state.overlay = nil
       return desk.say("not connected")
     case "enter", "ctrl-j": return connect(desk)
-    case "tab", "shift-tab", "up", "down": next.field = field == .depth ? .offset : .depth
+    case "tab", "shift-tab", "up", "down":
+      next.field = field == .depth ? .offset : .depth
+      next.isUntouched = true
     default:
+      if isUntouched, stroke.key.text != nil { next.clear() }
+      next.isUntouched = false
       guard next.edit({ $0.handle(.key(stroke)) }) else { return }
     }
     desk.state.overlay = next
@@ -109,12 +111,18 @@ struct Modulating: Overlay {
 
   func paste(_ text: String, _ desk: Desk) {
     var next = self
+    if isUntouched { next.clear() }
+    next.isUntouched = false
     if next.edit({ $0.handle(.paste(text)) }) { desk.state.overlay = next }
   }
 
   private mutating func edit(_ change: (inout LineEditor) -> Bool) -> Bool {
     error = nil
     return field == .depth ? change(&depth) : change(&offset)
+  }
+
+  private mutating func clear() {
+    if field == .depth { depth.text = "" } else { offset.text = "" }
   }
 
   /// Without a depth the signal is added as it is.

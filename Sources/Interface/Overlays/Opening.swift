@@ -34,7 +34,7 @@ import Session
       let said = try desk.workbench.open(path)
       desk.state.marked = []
       desk.keepFocus()
-      desk.say(said)
+      desk.state.message = said
     }
   }
 }

@@ -5,7 +5,8 @@ import Screen
 /// The `:` prompt: a line of the edit language, or a command of the program.
 struct Prompt: Overlay {
   var line: LineEditor
-  var completions: [String] = []
+  var candidates: [Completion.Candidate] = []
+  var completions: [String] { candidates.map(\.text) }
   var selectedCompletion: Int?
   /// The error in the line, with its column (from 0).
   var error: (text: String, column: Int)?
@@ -26,7 +27,7 @@ struct Prompt: Overlay {
   }
 
   func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
-    let place = EntryLine.draw(":", line, row: row, on: &canvas)
+    let place = EntryLine.draw(":", line, showing: error?.column, row: row, on: &canvas)
     if let error { draw(error, place, row: row, frame, on: &canvas) }
     drawCompletions(above: row, start: place.start, on: &canvas)
     EntryLine.placeCursor(place, row: row, on: &canvas)
@@ -36,11 +37,11 @@ struct Prompt: Overlay {
     _ error: (text: String, column: Int), _ place: (start: Int, cursor: Int), row: Int, _ frame: ViewFrame,
     on canvas: inout Canvas
   ) {
-    // The window may begin past the line's start; the cursor gives the offset.
+    // The window may begin past the line's start, at the place of the error at the latest; the cursor gives the offset.
     let hidden = DisplayWidth.of(line.textBeforeCursor) - place.cursor
     let before = DisplayWidth.of(String(line.characters.prefix(max(0, error.column))))
-    let column = place.start + before - hidden
-    let isSeen = column >= place.start && column < canvas.columns
+    let column = place.start + max(0, before - hidden)
+    let isSeen = column < canvas.columns
     if isSeen {
       canvas.restyle(Rect(column: column, row: row, columns: 1, rows: 1)) {
         $0 = Style(.promptError, on: $0.ground, .underline)
@@ -65,18 +66,28 @@ struct Prompt: Overlay {
     let most = min(8, row - 1)
     guard !completions.isEmpty, most > 0 else { return }
     let selected = selectedCompletion ?? -1
-    let first = Popup.first(selected, shown: most, of: completions.count)
-    let shown = Array(completions.dropFirst(first).prefix(most))
-    let rest = completions.count - first - shown.count
-    let width = min(
-      canvas.columns - start, max(shown.map { DisplayWidth.of($0) }.max() ?? 0, rest > 0 ? 10 : 0) + 3)
-    for (index, text) in shown.enumerated() {
+    let first = Popup.first(selected, shown: most, of: candidates.count)
+    let shown = Array(candidates.dropFirst(first).prefix(most))
+    let rest = candidates.count - first - shown.count
+    let texts = max(shown.map { DisplayWidth.of($0.text) }.max() ?? 0, rest > 0 ? 10 : 0)
+    let details = shown.map { DisplayWidth.of($0.detail) }.max() ?? 0
+    // Descriptions stand beside the words where they can be read.
+    let room = canvas.columns - start
+    let hasDetails = details > 0 && room - texts - 5 >= 12
+    let width = min(room, texts + 3 + (hasDetails ? details + 2 : 0))
+    for (index, candidate) in shown.enumerated() {
       let isSelected = first + index == selected
       let place = Point(start, row - shown.count + index)
       let key: ThemeKey = isSelected ? .completionSelected : .completion
       let mark = isSelected ? "▸" : " "
       let more = rest > 0 && index == shown.count - 1 ? "  +\(rest)" : ""
-      canvas.put(DisplayWidth.padded(mark + text + more, to: width), at: place, Style(key))
+      let text = DisplayWidth.padded(mark + candidate.text + more, to: hasDetails ? texts + 3 : width)
+      canvas.put(DisplayWidth.padded(text, to: width), at: place, Style(key))
+      if hasDetails {
+        canvas.put(
+          [Span(candidate.detail, .dim)], at: place + Point(texts + 3, 0), columns: width - texts - 4, on: key
+        )
+      }
     }
   }
 }
@@ -131,7 +142,7 @@ struct Prompt: Overlay {
       prompt.error = (
         "line \(index + 1): \(place?.words ?? Desk.words(error))", max(0, (place?.column ?? 1) - 1)
       )
-      prompt.completions = []
+      prompt.candidates = []
       prompt.selectedCompletion = nil
       desk.state.overlay = prompt
     }
@@ -149,7 +160,7 @@ struct Prompt: Overlay {
       let refusal = (error as? EditError).map { StatementParser.diagnostic(for: $0, in: text) }
       let place = diagnostic ?? refusal
       prompt.error = (place?.words ?? Desk.words(error), max(0, (place?.column ?? 1) - 1))
-      prompt.completions = []
+      prompt.candidates = []
       prompt.selectedCompletion = nil
       desk.state.overlay = prompt
     }
@@ -172,7 +183,7 @@ struct Prompt: Overlay {
   /// Shows the prompt with the completions at its cursor.
   private static func show(_ prompt: Prompt, _ desk: Desk) {
     var prompt = prompt
-    prompt.completions = prompt.found(desk).candidates.map(\.text)
+    prompt.candidates = prompt.found(desk).candidates
     prompt.selectedCompletion = nil
     prompt.present(desk)
   }

@@ -82,7 +82,15 @@ struct PromptCommand: Sendable {
           "piano \(desk.state.play.layout.name): there are \(KeyboardLayout.names), or name a TOML file")
       },
       PromptCommand("tour", help: "begin the tour, or end it") { desk, _ in desk.requests.append("tour") },
-      PromptCommand("help", help: "all keys") { desk, _ in desk.requests.append("show-help") },
+      PromptCommand(
+        "help", help: "help VERB: all keys, or a verb of the language, a command or an action",
+        arguments: { _, _ in HelpView.words.map { Completion.Candidate($0) } }
+      ) { desk, word in
+        if word.isEmpty { return desk.requests.append("show-help") }
+        if !HelpView.show(word, desk) {
+          desk.complain("no help for `\(word)`: Tab after `help ` lists all words")
+        }
+      },
     ] + SoundState.Mode.allCases.map(looking)
 
   /// The command of a line, with its argument.

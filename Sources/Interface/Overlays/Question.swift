@@ -7,7 +7,9 @@ struct Question: Overlay {
   /// Called with the key of the answer.
   var then: @MainActor (String, Desk) -> Void = { _, _ in }
 
-  let hints: [KeyHelp] = []
+  var hints: [KeyHelp] {
+    keys.map { KeyHelp(keys: $0.key == "esc" ? "Esc" : $0.key, name: $0.meaning) }
+  }
 
   func words(_ scene: Scene) -> [String] {
     [text + "? " + keys.map { "\($0.key): \($0.meaning)" }.joined(separator: ", ")]

@@ -44,16 +44,24 @@ struct ControlStrip {
       let source = target.map(source) ?? []
       // A long name makes room for the controller.
       let sourceColumns = DisplayWidth.of(source.map(\.text).joined())
-      let nameColumns = max(4, room - 2 - (source.isEmpty ? 0 : sourceColumns + 1))
+      let nameColumns = max(4, room - 3 - sourceColumns)
       canvas.put(
         [
           Span(isPicked ? "▸" : " ", .accent), Span("\(number) ", isPicked ? .accent : .keyName),
           Span(
-            source.isEmpty ? name : DisplayWidth.truncated(name, to: nameColumns),
+            Wrapping.shortened(part: name, to: nameColumns),
             target == nil ? .dim : isPicked ? .accent : .text), Span(" "),
         ] + source, at: Point(left - 1, 0), columns: room + 1)
       guard let target else { continue }
       canvas.put(Self.value(of: target, scene), at: Point(left, 1), columns: room)
+    }
+    // Controls that have no room.
+    let taken = scene.patch.settings.controls.keys
+    if taken.contains(where: { $0 > shown.upperBound }) {
+      canvas.set("›", at: Point(columns - 1, 0), Style(.accent))
+    }
+    if taken.contains(where: { $0 < shown.lowerBound }) {
+      canvas.set("‹", at: Point(0, 0), Style(.accent))
     }
   }
 

@@ -77,6 +77,9 @@ import Screen
     for node in [desk.focusedNode].compactMap(\.self) + nodes {
       for path in NodeFacts(node, desk.scene.catalogue).lines { offer(.setting(node.name, path)) }
     }
+    for node in nodes where desk.scene.isMatrix(node) {
+      for path in gains(of: node) { offer(.setting(node.name, path)) }
+    }
     for cable in desk.scene.patch.orderedCables(catalogue: desk.scene.catalogue) {
       offer(.gain(desk.scene.patch.name(of: cable.ends)))
     }
@@ -86,6 +89,16 @@ import Screen
     guard !items.isEmpty else { return desk.complain("nothing here that a control can turn") }
     desk.state.overlay = Chooser(title: "control \(number) turns", items: items) { name, desk in
       Controls(desk).assign(number, name)
+    }
+  }
+
+  /// Gains of a matrix: its crosspoints, inputs and outputs.
+  private func gains(of node: Node) -> [ParameterPath] {
+    guard let kind = desk.scene.catalogue[node.kind] else { return [] }
+    return kind.parameters.filter { $0.unit == .decibels && !$0.dimensions.isEmpty }.flatMap { gain in
+      gain.dimensions.reduce([[]]) { places, dimension in
+        places.flatMap { place in (0..<kind.count(dimension, of: node)).map { place + [$0] } }
+      }.map { ParameterPath(gain.name, $0) }
     }
   }
 

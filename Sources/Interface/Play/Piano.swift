@@ -40,7 +40,11 @@ import Screen
 
   private func isKeyboard(_ node: Node) -> Bool { scene.catalogue[node.kind]?.isKeyboard == true }
 
-  private var presentTarget: NodeID? { desk.state.play.target ?? target }
+  private var presentTarget: NodeID? {
+    desk.state.play.target.flatMap { scene.patch[$0] == nil ? nil : $0 } ?? target
+  }
+
+  private static let nothingToPlay = "nothing to play: add a keyboard or a sampler"
 
   func toggleMode() {
     if desk.state.mode == .play {
@@ -52,7 +56,7 @@ import Screen
       return
     }
     guard let target, let node = scene.patch[target] else {
-      return desk.complain("nothing to play: add a keyboard or a sampler")
+      return desk.complain(Self.nothingToPlay)
     }
     desk.state.mode = .play
     desk.state.play.target = target
@@ -131,7 +135,8 @@ import Screen
 
   private func start(_ place: Character, _ semitone: Int) {
     let key = (desk.state.play.octave + 1) * 12 + semitone
-    guard (0...127).contains(key), let target = presentTarget else { return }
+    guard (0...127).contains(key) else { return }
+    guard let target = presentTarget else { return desk.complain(Self.nothingToPlay) }
     start(UInt8(key), at: place, on: target)
   }
 
@@ -189,7 +194,17 @@ import Screen
     showHeld()
   }
 
-  private func showHeld() { desk.state.play.held = Set(playing.values.map(\.key)) }
+  private func showHeld() {
+    desk.state.play.heldBy = Dictionary(grouping: playing.values, by: \.node).mapValues { Set($0.map(\.key)) }
+  }
+
+  /// Forgets notes of nodes that have left the patch, where they ended: an undo brings the node back without them.
+  func settle() {
+    let gone = playing.filter { scene.patch[$0.value.node] == nil }.keys
+    guard !gone.isEmpty else { return }
+    for place in gone { playing[place] = nil }
+    showHeld()
+  }
 
   func togglePedal() {
     guard let target = presentTarget else { return }
@@ -214,7 +229,7 @@ import Screen
     if desk.state.isLocked, !desk.isConfirmed("panic", "locked: again for silence") { return }
     desk.workbench.panic()
     playing = [:]
-    desk.state.play.held = []
+    desk.state.play.heldBy = [:]
     desk.state.play.pedal = false
     desk.say("panic: every voice fades out")
   }

@@ -39,9 +39,15 @@ extension Piano {
   ]
 
   /// Keys of play mode in a view, the most useful first.
-  nonisolated static func hints(_ view: any View) -> [ActionHint] {
-    Array(hints.prefix(1)) + view.playHints + hints.dropFirst()
+  nonisolated static func hints(_ view: any View, isTurning: Bool) -> [ActionHint] {
+    isTurning ? turningHints : Array(hints.prefix(1)) + view.playHints + hints.dropFirst()
   }
+
+  /// While a control is picked.
+  private nonisolated static let turningHints: [ActionHint] = [
+    ("leave", "lets go"), ("control-down", "ten down"), ("control-up", "ten up"), ("control-type", "type"),
+    ("control", "another"), ("pedal", "pedal"), ("undo", "undo"),
+  ]
 
   private nonisolated static let hints: [ActionHint] = [
     ("leave", "leaves"), ("pedal", "pedal"), ("swap-effect", "swap"), ("insert-effect", "insert"),

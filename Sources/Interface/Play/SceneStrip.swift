@@ -5,7 +5,7 @@ import Screen
 /// it, and the time of a recall.
 ///
 /// ```
-///  1 verse  ▸2 break •   3 out                                     over 2s
+///  scenes  1 verse  ▸2 break •   3 out                              over 2s
 /// ```
 struct SceneStrip {
   private let scene: Scene
@@ -32,6 +32,8 @@ struct SceneStrip {
       + [Span(Scenes.words(state.play.recallTime), .value)]
   }
 
+  private var title: [Span] { [Span(" scenes ", .dim)] }
+
   /// The scenes that have room, the present one among them.
   private var items: [Item] {
     var items = scene.patch.scenes.sorted { $0.key < $1.key }.map { number, stored in
@@ -46,14 +48,14 @@ struct SceneStrip {
           Span(mark + "  ", .warning),
         ])
     }
-    let room = columns - time.width - 2
+    let room = columns - time.width - 2 - title.width
     func width() -> Int { items.reduce(0) { $0 + $1.spans.width } }
     while items.count > 1, width() > room {
       // From the end that is farther from the present one.
       let index = items.firstIndex { $0.number == scene.presentScene?.number } ?? 0
       if index > items.count / 2 { items.removeFirst() } else { items.removeLast() }
     }
-    var column = 0
+    var column = title.width
     for index in items.indices {
       items[index].column = column
       column += items[index].spans.width
@@ -62,6 +64,7 @@ struct SceneStrip {
   }
 
   func draw(on canvas: inout Canvas) {
+    canvas.put(title, at: .zero, columns: columns)
     for item in items {
       canvas.put(item.spans, at: Point(item.column, 0), columns: columns - item.column)
     }

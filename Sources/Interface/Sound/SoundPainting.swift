@@ -36,7 +36,8 @@ enum SoundPainting {
     guard sound.port != nil else {
       let name = state.focus.flatMap { scene.patch[$0]?.name }
       let words =
-        name.map { "\($0) has no sound of its own: ← → choose another node" } ?? "there is no node yet"
+        name.map { "\($0) has no sound of its own: ← → choose another node" }
+        ?? "there is no node yet: a adds one"
       canvas.put([Span(words, .dim)], at: Point(1, rect.row + rect.rows / 3), columns: bounds.columns - 2)
       return
     }

@@ -15,7 +15,8 @@ struct SoundView: View {
   let context: KeyContext? = .scope
   let actions = SoundView.table
 
-  func hints(_ state: ViewState) -> [ActionHint] {
+  func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
+    if scene.patch.nodes.isEmpty { return Views.emptyHints }
     let own: [ActionHint] =
       switch state.sound.mode {
       case .scope: [("less-time", "shorter"), ("more-time", "longer"), ("trigger", "trigger")]
@@ -64,14 +65,17 @@ struct SoundView: View {
     return true
   }
 
-  /// The inspector's scope, where it has room for one.
+  /// The inspector's scope and spectrum, where it has room for them.
   @MainActor private func listen(_ inspector: Inspector, _ desk: Desk) -> Bool {
     let dots = inspector.scopeDots(desk)
     let port = dots > 0 ? inspector.port(desk.scene) : nil
     desk.ear.listen(to: port, name: port.flatMap { desk.scene.name(of: $0) } ?? "", desk)
     let isHeard = port != nil && desk.ear.hear(desk)
-    let picture = isHeard ? desk.ear.picture(SoundState(), dots: dots, modes: [.scope]) : SoundPicture()
-    guard picture.trace != inspector.picture.trace else { return false }
+    let picture =
+      isHeard ? desk.ear.picture(SoundState(), dots: dots, modes: inspector.modes(desk)) : SoundPicture()
+    guard picture.trace != inspector.picture.trace || picture.spectrum != inspector.picture.spectrum else {
+      return false
+    }
     var inspector = inspector
     inspector.picture = picture
     desk.state.overlay = inspector

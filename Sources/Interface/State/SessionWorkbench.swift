@@ -89,13 +89,14 @@ import Session
 
   public func takeListened() -> ListenedSound? { session.takeListened() }
 
-  public func open(_ path: String) throws -> String {
+  public func open(_ path: String) throws -> ViewState.Message {
     defer {
       scene.effects = [:]
       refreshDocument()
     }
     try session.openOther(path)
-    return "opened \(path)"
+    guard let (text, isError) = session.diagnostics.summary else { return .init("opened \(path)") }
+    return .init(text, isError: isError)
   }
 
   public func preview(_ path: String?) {

@@ -62,11 +62,24 @@ extension Edit {
     }
     // What a scene silences was stored so.
     if case .recall = edit { return false }
+    if let name = heldName(endedBy: edit) {
+      complain("locked: that would end the notes of \(name); Alt-L unlocks")
+      return true
+    }
     let lost = scene.silenced(by: edit)
     guard let first = lost.first else { return false }
     let others = lost.count > 1 ? " and \(lost.count - 1) more" : ""
     complain("locked: that would silence \(first)\(others); Alt-L unlocks")
     return true
+  }
+
+  /// A node that holds notes of the piano, which an edit takes away.
+  private func heldName(endedBy edit: Edit) -> String? {
+    let held = state.play.heldBy.filter { !$0.value.isEmpty }
+    guard !held.isEmpty, let after = try? scene.patch.applying(edit, catalogue: scene.catalogue).patch else {
+      return nil
+    }
+    return held.keys.first { after[$0] == nil }.flatMap { scene.patch[$0]?.name }
   }
 
   /// The same for a line of the language.

@@ -33,6 +33,9 @@ public struct ViewState: Sendable {
   /// All keys, for the help view.
   public var help: [HelpSection] = []
 
+  /// Columns of the screen.
+  public var columns = 80
+
   public init() {}
 
   public struct TraceFilter: Sendable {
@@ -54,8 +57,10 @@ public struct ViewState: Sendable {
     public var pedal = false
     /// Notes end by themselves in a terminal that reports no key releases; otherwise when their key is pressed again.
     public var isGated = false
-    /// MIDI keys that sound through the keyboard.
-    public var held: Set<UInt8> = []
+    /// MIDI keys that sound through the keyboard, by the node that plays them.
+    public var heldBy: [NodeID: Set<UInt8>] = [:]
+    /// All of them.
+    public var held: Set<UInt8> { heldBy.values.reduce(into: []) { $0.formUnion($1) } }
     /// Number of the control that the arrows turn.
     public var control: Int?
     /// Seconds of a recall by a key; nil: as every edit.

@@ -44,7 +44,7 @@ import Session
   /// The sound of that port since the last call; nil: the port is not there.
   func takeListened() -> ListenedSound?
   /// Opens a file in place of the patch. Returns a description.
-  func open(_ path: String) throws -> String
+  func open(_ path: String) throws -> ViewState.Message
   /// Plays a file beside the patch, in place of the one before; nil: it ends.
   func preview(_ path: String?)
   /// Ends what `preview` began, and gives its memory back.
@@ -63,7 +63,7 @@ private struct NoFiles: Error, CustomStringConvertible {
 }
 
 extension Workbench {
-  public func open(_ path: String) throws -> String { throw NoFiles() }
+  public func open(_ path: String) throws -> ViewState.Message { throw NoFiles() }
   public func preview(_ path: String?) {}
   public func endPreview() {}
 }

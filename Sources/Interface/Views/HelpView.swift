@@ -1,3 +1,4 @@
+import PatchLanguage
 import Screen
 
 extension ViewName {
@@ -10,7 +11,7 @@ struct HelpView: View {
   let help = "This help"
   let keys: KeyValuePairs<KeyContext, String> = [.anywhere: "F1", .patch: "?"]
 
-  func hints(_ state: ViewState) -> [ActionHint] {
+  func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
     [("move-down", "scroll"), ("find", "find"), ("leave", "graph")]
   }
 
@@ -18,39 +19,33 @@ struct HelpView: View {
   func showAgain(_ desk: Desk) { desk.state.view = .graph }
 
   func extent(_ scene: Scene, _ state: ViewState) -> Int {
-    state.help.reduce(0) { $0 + $1.entries.count + 2 }
+    lines(state, columns: state.columns).count
   }
 
   func lines(_ scene: Scene, _ state: ViewState) -> [String]? {
-    lines(state).map { line in
-      switch line {
-      case .title(let title): title
-      case .entry(let entry): "\(entry.keys)  \(entry.name)  \(entry.help)"
-      case .blank: ""
-      }
-    }
+    lines(state, columns: state.columns).map(\.text)
   }
 
   func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
     let bounds = canvas.bounds
     guard !bounds.isEmpty else { return }
     canvas.placeCursor(at: .zero)
-    let lines = self.lines(state)
-    let keys = min(max(3, state.help.flatMap(\.entries).map { DisplayWidth.of($0.keys) }.max() ?? 3), 14)
-    let names = min(max(4, state.help.flatMap(\.entries).map(\.name.count).max() ?? 4), 22)
+    let lines = lines(state, columns: bounds.columns)
+    let (keys, names) = (Self.keyColumns(state), Self.nameColumns(state))
     let first = min(max(0, state.scroll[name]?.row ?? 0), max(0, lines.count - bounds.rows))
     for row in 0..<bounds.rows where first + row < lines.count {
-      switch lines[first + row] {
-      case .title(let title):
-        canvas.put([Span(title, .header)], at: Point(1, row), columns: bounds.columns - 2)
-      case .entry(let entry):
-        let key = DisplayWidth.padded(entry.keys, to: keys, right: true)
+      let line = lines[first + row]
+      switch line.form {
+      case .title:
+        canvas.put([Span(line.name, .header)], at: Point(1, row), columns: bounds.columns - 2)
+      case .entry:
         canvas.put(
           [
-            Span(key, .keyName), Span("  "), Span(DisplayWidth.padded(entry.name, to: names), .value),
-            Span("  "), Span(entry.help, .dim),
+            Span(DisplayWidth.padded(line.keys, to: keys, right: true), .keyName), Span("  "),
+            Span(DisplayWidth.padded(line.name, to: names), .value), Span("  "), Span(line.help, .dim),
           ], at: Point(2, row), columns: bounds.columns - 3)
-      case .blank: break
+      case .usage: canvas.put([Span(line.name, .value)], at: Point(2, row), columns: bounds.columns - 3)
+      case .more: canvas.put([Span(line.help, .dim)], at: Point(6, row), columns: bounds.columns - 7)
       }
     }
     if first > 0 { canvas.set("↑", at: Point(bounds.columns - 1, 0), Style(.accent)) }
@@ -59,19 +54,105 @@ struct HelpView: View {
     }
   }
 
-  private enum Line {
-    case title(String)
-    case entry(KeyHelp)
-    case blank
+  // MARK: Lines
+
+  private struct Line {
+    enum Form { case title, entry, usage, more }
+    var form: Form
+    var keys = ""
+    var name = ""
+    var help = ""
+
+    var text: String { [keys, name, help].filter { !$0.isEmpty }.joined(separator: "  ") }
   }
 
-  private func lines(_ state: ViewState) -> [Line] {
+  private static func keyColumns(_ state: ViewState) -> Int {
+    min(max(3, state.help.flatMap(\.entries).map { DisplayWidth.of($0.keys) }.max() ?? 3), 14)
+  }
+
+  private static func nameColumns(_ state: ViewState) -> Int {
+    min(max(4, state.help.flatMap(\.entries).map(\.name.count).max() ?? 4), 22)
+  }
+
+  /// Sentences that one row does not hold go on in the next ones.
+  private func lines(_ state: ViewState, columns: Int) -> [Line] {
+    let room = max(12, columns - 9 - Self.keyColumns(state) - Self.nameColumns(state))
     var lines: [Line] = []
+    func title(_ text: String) {
+      if !lines.isEmpty { lines.append(Line(form: .more)) }
+      lines.append(Line(form: .title, name: text))
+    }
     for section in state.help where !section.entries.isEmpty {
-      if !lines.isEmpty { lines.append(.blank) }
-      lines.append(.title(section.title))
-      lines += section.entries.map { .entry($0) }
+      title(section.title)
+      for entry in section.entries {
+        for (index, text) in Self.wrapped(entry.help, columns: room).enumerated() {
+          lines.append(
+            index == 0
+              ? Line(form: .entry, keys: entry.keys, name: entry.name, help: text)
+              : Line(form: .entry, help: text))
+        }
+      }
+    }
+    for section in Self.language {
+      title(section.title)
+      for entry in section.entries {
+        lines += Self.wrapped(entry.usage, columns: columns - 4).map { Line(form: .usage, name: $0) }
+        lines += Self.wrapped(entry.help, columns: columns - 8).map { Line(form: .more, help: $0) }
+      }
     }
     return lines
+  }
+
+  private static func wrapped(_ text: String, columns: Int) -> [String] {
+    Wrapping.lines([Wrapping.words(text, .dim)], columns: columns, gap: 1).map { line in
+      line.map(\.text).joined()
+    }
+  }
+
+  // MARK: The language
+
+  private typealias Section = (title: String, entries: [(name: String, usage: String, help: String)])
+
+  /// Verbs of the language, by topic, and commands of the prompt.
+  private static let language: [Section] =
+    Verb.Topic.allCases.map { topic in
+      let title =
+        switch topic {
+        case .file: "The edit language: lines of a patch, which are edits as well"
+        case .edit: "The edit language: edits"
+        case .performance: "The edit language: playing"
+        case .session: "The edit language: the session"
+        }
+      return (
+        title,
+        Verb.all.filter { $0.topic == topic }.map { verb in
+          (verb.name, verb.usage, verb.summary.filter { $0 != "`" })
+        }
+      )
+    } + [
+      (
+        "Commands of the prompt",
+        PromptCommand.all.map { command in (command.names[0], ":" + command.names[0], command.help) }
+      )
+    ]
+
+  /// Words that `:help` explains.
+  static var words: [String] { language.flatMap { $0.entries.map(\.name) } }
+
+  /// Shows the help of a verb of the language, of a command of the prompt, or of an action; false: there is none.
+  @MainActor static func show(_ word: String, _ desk: Desk) -> Bool {
+    let view = HelpView()
+    let lines = view.lines(desk.state, columns: desk.state.columns)
+    let line =
+      lines.firstIndex { line in
+        line.form == .usage
+          && line.name.split(separator: " ").first.map { $0 == word || $0 == ":" + word } == true
+      } ?? lines.firstIndex { $0.form == .entry && $0.name == word.substituting("-", with: " ") }
+    guard let line else { return false }
+    desk.state.view = .help
+    view.reveal(line, desk)
+    desk.foundLine = (.help, line)
+    desk.say(lines[line].text)
+    return true
   }
 }

@@ -25,8 +25,9 @@ struct HistoryView: View {
     },
   ]
 
-  func hints(_ state: ViewState) -> [ActionHint] {
-    [
+  func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
+    if scene.history.isEmpty { return Views.emptyHints }
+    return [
       ("go-to-edit", "go there"), ("undo", "undo"), ("redo", "redo"), ("find", "find"),
       ("copy-edit", "copy"), ("export", "export"), ("show-help", "help"), ("leave", "graph"),
     ]
@@ -154,15 +155,22 @@ struct HistoryView: View {
     if point == Self.present(scene) { canvas.set("▎", at: Point(0, row), Style(.accent)) }
     let step = point > 0 ? scene.history[point - 1] : nil
     let time = step?.time.map(\.description) ?? String(repeating: " ", count: 8)
-    let effects = effectColumns(scene, columns)
-    canvas.put(
-      [
-        Span(isCursor ? "▸ " : "  ", .accent), Span(time, .dim), Span("  "),
-        Span(step?.line ?? "before these edits", step?.isUndone ?? true ? .dim : .text),
-      ], at: Point(1, row), columns: columns - 2 - (effects > 0 ? effects + 3 : 0), on: ground)
-    if effects > 0, let effect = step.flatMap({ scene.effects[$0.key] }) {
-      canvas.put([Span(effect, .dim)], endingAt: columns - 2, row: row, on: ground)
+    let isUndone = step?.isUndone == true
+    // Undone edits have a mark, so that this is not said by colour alone.
+    let spans = [
+      Span(isCursor ? "▸" : " ", .accent), Span(isUndone ? "╌" : " ", .dim), Span(time, .dim), Span("  "),
+      Span(step?.line ?? "before these edits", step == nil || isUndone ? .dim : .text),
+    ]
+    var room = columns - 2
+    if effectColumns(scene, columns) > 0, let effect = step.flatMap({ scene.effects[$0.key] }) {
+      // Of the cursor's edit the line is more.
+      let effectRoom = DisplayWidth.of(effect) + 3
+      if !isCursor || spans.width <= room - effectRoom {
+        canvas.put([Span(effect, .dim)], endingAt: columns - 2, row: row, on: ground)
+        room -= effectRoom
+      }
     }
+    canvas.put(spans, at: Point(1, row), columns: room, on: ground)
   }
 
   /// Columns for the effects; 0 where there is no room, or none is known.
@@ -174,6 +182,10 @@ struct HistoryView: View {
   func footer(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span]? {
     let present = Self.present(scene)
     let cursor = Self.cursor(scene, state)
+    // A line that its row cuts is seen whole here, as far as there is room.
+    if cursor > 0, DisplayWidth.of(scene.history[cursor - 1].line) > columns - 13 {
+      return [Span(scene.history[cursor - 1].line, scene.history[cursor - 1].isUndone ? .dim : .text)]
+    }
     var spans = [Span("\(present) of \(scene.history.count) edits", .value), Span(" are done", .dim)]
     if cursor != present {
       spans += [

@@ -149,7 +149,7 @@ struct MeterPicture {
         Rect(column: place.column, row: place.row, columns: width - 1, rows: 1), " ", Style(ground))
     }
     let isCursor = isSelected && channel == 0
-    let name = isNamed ? DisplayWidth.truncated(strip.name, to: nameColumns - 1) : ""
+    let name = isNamed ? Wrapping.shortened(part: strip.name, to: nameColumns - 1) : ""
     canvas.put(
       [
         Span(isCursor ? "▸ " : "  ", .accent),

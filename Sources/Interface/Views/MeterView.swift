@@ -23,8 +23,9 @@ struct MeterView: View {
     },
   ]
 
-  func hints(_ state: ViewState) -> [ActionHint] {
-    [
+  func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
+    if state.meters.shown.isEmpty { return Views.emptyHints }
+    return [
       ("reset-meters", "begin anew"), ("leave", "graph"), ("meter-ports", "which ports"),
       ("show-scope", "scope"), ("edit", "edit"), ("find", "find"), ("show-help", "help"),
     ]

@@ -11,7 +11,7 @@ struct PrintoutView: View {
   let help = "The graph printout"
   let keys: KeyValuePairs<KeyContext, String> = [.anywhere: "F3", .patch: "2"]
 
-  func hints(_ state: ViewState) -> [ActionHint] {
+  func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
     [("show-help", "help"), ("next-node", "next node"), ("prompt", "prompt"), ("leave", "graph")]
   }
 

@@ -26,7 +26,7 @@ struct TraceView: View {
     },
   ]
 
-  func hints(_ state: ViewState) -> [ActionHint] {
+  func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
     [
       ("filter-trace", "filter"), ("follow-trace", "follow"), ("find", "find"), ("show-help", "help"),
       ("leave", "graph"),

@@ -13,7 +13,7 @@ protocol View: Sendable {
   /// Actions of its own.
   var actions: [Action] { get }
   /// The most useful actions, for the last row.
-  func hints(_ state: ViewState) -> [ActionHint]
+  func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint]
 
   func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas)
   /// The message row without a message; nil: the focused node.

@@ -10,7 +10,7 @@ public struct Player: Kernel {
     name: "player",
     summary: "Plays an audio file; `play`, `stop` and `cue` edits move it.",
     category: .source,
-    inputs: [PortDescription("in", .events, "Play, stop and cue.")],
+    inputs: [PortDescription("in", .events, "Play, stop and cue; any note plays from the beginning.")],
     outputs: [
       PortDescription("out", .parameter("channels"), "The file's channels; a mono file goes to all.")
     ],
@@ -160,6 +160,11 @@ public struct Player: Kernel {
       } else if isPlaying {
         return
       }
+      isPlaying = true
+      startHead()
+    case .noteOn:
+      fadeHead()
+      cue(0)
       isPlaying = true
       startHead()
     case .stop:
