@@ -200,7 +200,8 @@ public final class OfflineRenderer {
       end = play(midi, from: position, to: end, &nextEvent)
       try renderPeriod(Int(end - position), at: position)
       // With nothing under way, short periods are followed up as rarely as long ones.
-      let isDue = end == last || position / Self.housekeeping != end / Self.housekeeping
+      let isDue =
+        end == last || end % Int64(period) != 0 || position / Self.housekeeping != end / Self.housekeeping
       position = end
       guard isDue || !engine.isSettled else { continue }
       engine.collect(expectingNothingBefore: engine.renderer.time)

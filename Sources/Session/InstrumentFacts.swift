@@ -23,7 +23,7 @@ public struct InstrumentFacts: Sendable, Hashable {
     programs = image.pointee.programCount
     let index = image.pointee
     let playable = (0..<128).filter { key in
-      (0..<index.programCount).contains { program in
+      (0..<max(index.programCount, 1)).contains { program in
         let row = Int(index.keys[program * 256 + key])
         return (0..<128).contains { index.lists[Int(index.rows[row * 128 + $0])] > 0 }
       }

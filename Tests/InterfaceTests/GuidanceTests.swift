@@ -67,18 +67,20 @@ import Testing
       #expect(stage.message == "no help for `nonsense`: Tab after `help ` lists all words")
       let lines = HelpView().lines(stage.app.scene, stage.app.state) ?? []
       #expect(lines.count > 100)
-      let words = lines.flatMap { $0.split(separator: " ") }.joined(separator: " ")
+      let all = lines.flatMap { $0.split(separator: " ") }.joined(separator: " ")
       for verb in Verb.all {
         let summary = verb.summary.filter { $0 != "`" }.split(separator: " ").joined(separator: " ")
-        #expect(words.contains(summary), "\(columns): \(verb.name)")
+        #expect(all.contains(summary), "\(columns): \(verb.name)")
       }
       // What the screen shows of a line is all of it.
-      let known = Set(lines.map { $0.split(separator: " ").joined(separator: " ") })
+      func words(_ text: String) -> String {
+        text.split(separator: " ").filter { $0 != "↑" && $0 != "↓" }.joined(separator: " ")
+      }
+      let known = Set(lines.map(words))
       stage.press("home")
       for _ in 0..<lines.count / rows + 2 {
         for row in stage.canvas.lines.dropFirst(2).dropLast(3) {
-          let text = row.split(separator: " ").filter { $0 != "↑" && $0 != "↓" }.joined(separator: " ")
-          #expect(known.contains(text), "\(columns): \(row)")
+          #expect(known.contains(words(row)), "\(columns): \(row)")
         }
         stage.press("pagedown")
       }

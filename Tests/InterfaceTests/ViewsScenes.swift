@@ -150,7 +150,7 @@ func reconnecting() -> (scene: Scene, state: ViewState) {
   }
   var state = ViewState()
   state.focus = scene.id("dist")
-  state.play.heldBy = [scene.id("keys") ?? NodeID(raw: 0): [60, 64, 67]]
+  state.play.heldBy = [scene.id("keys"): [60, 64, 67]]
   state.play.target = scene.id("keys")
   state.keyHints = [
     KeyHelp(keys: "?", name: "help"), KeyHelp(keys: ":", name: "prompt"),

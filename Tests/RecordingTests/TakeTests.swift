@@ -156,7 +156,7 @@ import Testing
     let frames = 640_000
     let source = Source(channels: 3, frames: 4096, waits: true)
     nonisolated(unsafe) var heard: [Int64] = []
-    nonisolated(unsafe) let reader = source.feed
+    let reader = source.feed
     let over = TestClock()
     let ended = DispatchSemaphore(value: 0)
     setUnhurried(isUnhurried)

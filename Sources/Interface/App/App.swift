@@ -54,9 +54,13 @@ import Screen
   public func tell(_ problems: [String]) {
     needsRender = true
     desk.state.help = []
-    guard let first = problems.first else { return desk.say("your settings were read again") }
-    desk.complain(first + (problems.count > 1 ? " (and \(problems.count - 1) more)" : ""))
+    if problems.isEmpty { return desk.say("your settings were read again") }
+    let more = problems.count - Self.mostProblems
+    desk.complain(
+      problems.prefix(Self.mostProblems).joined(separator: "; ") + (more > 0 ? " (and \(more) more)" : ""))
   }
+  /// Problems that are told together: a screen has room for so many lines.
+  private static let mostProblems = 4
   /// Lines of the prompt, oldest first.
   public var promptHistory: [String] { desk.promptHistory }
 

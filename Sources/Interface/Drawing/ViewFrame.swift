@@ -51,7 +51,8 @@ struct ViewFrame {
       top += 1
     }
     if hasTour {
-      let height = rows >= 20 && columns >= 60 ? 4 : rows >= 12 ? 2 : 0
+      // What is to be done takes three lines, more on a narrow screen, below it the rule.
+      let height = rows >= 14 ? (columns >= 60 ? 4 : 6) : rows >= 12 ? 2 : 0
       tour = Rect(column: 0, row: top, columns: columns, rows: height)
       top += height
     }

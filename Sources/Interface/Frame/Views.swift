@@ -5,12 +5,6 @@ enum Views {
     HelpView(),
   ]
 
-  /// Keys for a view that has nothing to show, as nothing is in the patch.
-  static let emptyHints: [ActionHint] = [
-    ("show-help", "help"), ("add", "add"), ("browse", "open"), ("prompt", "prompt"), ("palette", "find"),
-    ("undo", "undo"), ("leave", "graph"), ("quit", "quit"),
-  ]
-
   /// The view of a name; the graph for a name that no view has.
   static subscript(name: ViewName) -> any View { all.first { $0.name == name } ?? all[0] }
 

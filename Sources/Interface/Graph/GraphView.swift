@@ -26,7 +26,7 @@ struct GraphView: View {
         ("keep-cables", "keep"), ("undo", "undo"), ("prompt", "prompt"), ("quit", "quit"),
       ]
     }
-    if scene.patch.nodes.isEmpty { return Views.emptyHints }
+    if scene.patch.nodes.isEmpty { return Action.hintsOfEmptyView }
     return [
       ("show-help", "help"), ("play", "play"), ("connect", "connect"), ("replace", "replace"),
       ("insert", "insert"), ("remove", "remove"), ("edit", "edit"), ("add", "add"), ("undo", "undo"),

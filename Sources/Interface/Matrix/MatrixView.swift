@@ -12,7 +12,7 @@ struct MatrixView: View {
   let context: KeyContext? = .matrix
 
   func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
-    if state.matrix.node == nil, state.matrix.cable == nil { return Views.emptyHints }
+    if state.matrix.node == nil, state.matrix.cable == nil { return Action.hintsOfEmptyView }
     return state.matrix.cable != nil
       ? [
         ("toggle-crosspoint", "on/off"), ("make-matrix", "make matrix"), ("next-matrix", "next cable"),

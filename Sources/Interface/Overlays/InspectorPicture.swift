@@ -69,12 +69,15 @@ struct InspectorPicture {
     parameterRows = min(lines.count, 3, left)
     left -= parameterRows
     help = take(wrapped(helpText, .dim, most: min(max(4, left / 3), 8)))
-    let more = min(lines.count - parameterRows, max(0, left - 3))
+    // What the kind is stands there whole where there are rows enough, and the parameters scroll.
+    let whole = wrapped(summaryText, .text, most: inner.rows >= 20 ? 4 : 2)
+    let reserved = 3 + (inner.rows >= 20 ? whole.count : 0)
+    let more = min(lines.count - parameterRows, max(0, left - reserved))
     parameterRows += more
     left -= more
     ports = take(portLines, gap: 0)
     instrument = take(instrumentLines, gap: 0)
-    summary = take(wrapped(summaryText, .text, most: left >= 16 ? 4 : 2))
+    summary = take(whole)
     let hasSound = inspector.port(scene) != nil
     // Blank rows between the parts where there is room for all of them.
     let parts = [summary.count, parameterRows, help.count, ports.count, instrument.count].count { $0 > 0 }
@@ -84,8 +87,11 @@ struct InspectorPicture {
     }
     if left >= 1, hasSound {
       soundRows = left > Self.scopeRows.lowerBound ? min(left, 1 + Self.scopeRows.upperBound) : 1
-      left -= soundRows + 1
-      if left >= Self.spectrumRows.lowerBound { spectrumRows = min(left, Self.spectrumRows.upperBound) }
+      // Scope and spectrum, a blank row between them, share the rows where both have enough.
+      if left >= 1 + Self.scopeRows.lowerBound + 1 + Self.spectrumRows.lowerBound {
+        soundRows = min(soundRows, max(1 + Self.scopeRows.lowerBound, (left - 1) / 2))
+        spectrumRows = min(left - soundRows - 1, Self.spectrumRows.upperBound)
+      }
     }
   }
 
@@ -385,14 +391,13 @@ struct InspectorPicture {
       inspector.picture.trace, lane: 0, scale: inspector.picture.scale, kept: nil,
       Rect(column: inner.column, row: row + 1, columns: inner.columns, rows: soundRows - 1), on: &canvas)
     guard spectrumRows > 0 else { return }
-    var sound = SoundState()
-    sound.picture = inspector.picture
-    sound.holdsPeaks = false
-    SoundPainting.drawSpectrum(
-      sound,
-      Rect(
+    let plot = SpectrumPlot(
+      floor: SoundState.floors[SoundState().floor],
+      rect: Rect(
         column: inner.column + Self.levelColumns, row: row + soundRows + 1,
-        columns: inner.columns - Self.levelColumns, rows: spectrumRows - 1), on: &canvas)
+        columns: inner.columns - Self.levelColumns, rows: spectrumRows - 1))
+    let curve = inspector.picture.spectrum.map { [(plot.field($0, isFilled: true), ThemeKey.accent)] } ?? []
+    plot.draw(curve, on: &canvas)
   }
 
   /// Dots of the scope's width; 0: it is not shown.

@@ -84,12 +84,11 @@ struct PromptCommand: Sendable {
       PromptCommand("tour", help: "begin the tour, or end it") { desk, _ in desk.requests.append("tour") },
       PromptCommand(
         "help", help: "help VERB: all keys, or a verb of the language, a command or an action",
-        arguments: { _, _ in HelpView.words.map { Completion.Candidate($0) } }
-      ) { desk, word in
-        if word.isEmpty { return desk.requests.append("show-help") }
-        if !HelpView.show(word, desk) {
-          desk.complain("no help for `\(word)`: Tab after `help ` lists all words")
+        arguments: { _, _ in
+          (Verb.all.map(\.name) + all.map { $0.names[0] }).map { Completion.Candidate($0) }
         }
+      ) { desk, word in
+        if word.isEmpty { desk.requests.append("show-help") } else { desk.state.wantedHelp = word }
       },
     ] + SoundState.Mode.allCases.map(looking)
 

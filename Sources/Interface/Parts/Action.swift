@@ -55,3 +55,11 @@ struct Action: Sendable {
 
 /// A line of the hints at the lower edge: an action by its name, and a word for it here.
 typealias ActionHint = (action: String, word: String)
+
+extension Action {
+  /// Keys for a view that has nothing to show, as nothing is in the patch.
+  static let hintsOfEmptyView: [ActionHint] = [
+    ("show-help", "help"), ("add", "add"), ("browse", "open"), ("prompt", "prompt"), ("palette", "find"),
+    ("undo", "undo"), ("leave", "graph"), ("quit", "quit"),
+  ]
+}

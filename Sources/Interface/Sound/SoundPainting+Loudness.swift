@@ -79,9 +79,10 @@ extension SoundPainting {
       if point.momentary > lowest { moments.set(column, row(point.momentary)) }
     }
     BrailleField.draw([(moments, .value), (short, .accent), (aim, .rule)], at: rect.origin, on: &canvas)
-    label(Printout.fixed(sound.target, 0), row: rect.row + row(sound.target) / 4, rect, on: &canvas)
+    PlotLabels.label(
+      Printout.fixed(sound.target, 0), row: rect.row + row(sound.target) / 4, rect, on: &canvas)
     let seconds = Double(short.dotColumns) / 4
-    labels(
+    PlotLabels.labels(
       (0...4).map {
         ($0 == 4 ? "now" : "-\(Printout.fixed(seconds * Double(4 - $0) / 4, 0)) s", Double($0) / 4)
       }, rect,

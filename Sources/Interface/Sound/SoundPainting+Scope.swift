@@ -14,15 +14,16 @@ extension SoundPainting {
       ScopeLane.draw(
         picture.trace, lane: lane, scale: picture.scale, kept: sound.kept?.trace, place, on: &canvas)
       if rows >= 3 {
-        label(number(picture.scale), row: place.row, rect, on: &canvas)
-        label(number(-picture.scale), row: place.bottom - 1, rect, on: &canvas)
+        PlotLabels.label(number(picture.scale), row: place.row, rect, on: &canvas)
+        PlotLabels.label(number(-picture.scale), row: place.bottom - 1, rect, on: &canvas)
       }
       let channel = sound.channel ?? lane
-      label(picture.channels > 1 ? "ch \(channel)" : "0", row: place.row + rows / 2, rect, on: &canvas)
+      PlotLabels.label(
+        picture.channels > 1 ? "ch \(channel)" : "0", row: place.row + rows / 2, rect, on: &canvas)
     }
     let span = SoundState.spans[sound.span]
     let start = picture.trace.isTriggered ? -span / 2 : -span
-    labels(
+    PlotLabels.labels(
       (0...4).map { (time(start + span * Double($0) / 4), Double($0) / 4) }, rect, on: &canvas)
   }
 

@@ -38,7 +38,7 @@ extension SoundPainting {
     drawNeedle(
       now?.1.cents, kept: sound.kept?.pitch?.note(a4: sound.reference).cents, rect, row: row, on: &canvas)
     row += 1
-    labels(
+    PlotLabels.labels(
       stride(from: -50, through: 50, by: 10).map { (signed(Double($0), 0), Double($0 + 50) / 100) }, rect,
       on: &canvas)
     guard row < rect.bottom else { return }

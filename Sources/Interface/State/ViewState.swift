@@ -30,6 +30,8 @@ public struct ViewState: Sendable {
   public var isLocked = false
   /// The keys shown in the last row, the most useful first.
   public var keyHints: [KeyHelp] = []
+  /// A word of which the help is asked for.
+  var wantedHelp: String?
   /// All keys, for the help view.
   public var help: [HelpSection] = []
 

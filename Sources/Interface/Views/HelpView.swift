@@ -67,7 +67,7 @@ struct HelpView: View {
   }
 
   private static func keyColumns(_ state: ViewState) -> Int {
-    min(max(3, state.help.flatMap(\.entries).map { DisplayWidth.of($0.keys) }.max() ?? 3), 14)
+    min(max(3, state.help.flatMap(\.entries).map { DisplayWidth.of($0.keys) }.max() ?? 3), 18)
   }
 
   private static func nameColumns(_ state: ViewState) -> Int {
@@ -136,23 +136,22 @@ struct HelpView: View {
       )
     ]
 
-  /// Words that `:help` explains.
-  static var words: [String] { language.flatMap { $0.entries.map(\.name) } }
-
-  /// Shows the help of a verb of the language, of a command of the prompt, or of an action; false: there is none.
-  @MainActor static func show(_ word: String, _ desk: Desk) -> Bool {
-    let view = HelpView()
-    let lines = view.lines(desk.state, columns: desk.state.columns)
+  /// Shows what is asked for: the help of a verb of the language, of a command of the prompt, or of an action.
+  @MainActor func settle(_ desk: Desk) {
+    guard let word = desk.state.wantedHelp else { return }
+    desk.state.wantedHelp = nil
+    let lines = lines(desk.state, columns: desk.state.columns)
     let line =
       lines.firstIndex { line in
         line.form == .usage
           && line.name.split(separator: " ").first.map { $0 == word || $0 == ":" + word } == true
       } ?? lines.firstIndex { $0.form == .entry && $0.name == word.substituting("-", with: " ") }
-    guard let line else { return false }
+    guard let line else {
+      return desk.complain("no help for `\(word)`: Tab after `help ` lists all words")
+    }
     desk.state.view = .help
-    view.reveal(line, desk)
+    reveal(line, desk)
     desk.foundLine = (.help, line)
     desk.say(lines[line].text)
-    return true
   }
 }
