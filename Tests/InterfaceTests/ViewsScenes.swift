@@ -293,5 +293,7 @@ func expectScreen(
   at location: SourceLocation = #_sourceLocation
 ) {
   let canvas = Views.draw(scene, state, columns: columns, rows: rows)
-  #expect(canvas.lines.joined(separator: "\n") == expected, sourceLocation: location)
+  let screen = canvas.lines.joined(separator: "\n")
+  // The comment is printed whole.
+  #expect(screen == expected, "\n\(screen)", sourceLocation: location)
 }
