@@ -202,9 +202,10 @@ void sostenuto_yield(void) {
   if (__rtsan_enable != NULL) __rtsan_enable();
 }
 
-static _Atomic bool is_unhurried;
+static _Atomic int unhurried;
 
-void sostenuto_set_unhurried(bool value) { atomic_store_explicit(&is_unhurried, value, memory_order_relaxed); }
-bool sostenuto_is_unhurried(void) { return atomic_load_explicit(&is_unhurried, memory_order_relaxed); }
+void sostenuto_begin_unhurried(void) { atomic_fetch_add_explicit(&unhurried, 1, memory_order_relaxed); }
+void sostenuto_end_unhurried(void) { atomic_fetch_sub_explicit(&unhurried, 1, memory_order_relaxed); }
+bool sostenuto_is_unhurried(void) { return atomic_load_explicit(&unhurried, memory_order_relaxed) > 0; }
 
 bool sostenuto_rtsan_is_built_in(void) { return __rtsan_realtime_enter != NULL; }

@@ -129,6 +129,6 @@ import Testing
       │ z │ x │ c │ v │ b │ n │ m │ q │ w │ e │ r │ t │ y │ u │ i │ o │ p │
     ────────────────────────────────────────────────────────────────────────────────
      map in.cc74 -> dist.drive
-     PLAY   Esc leaves   arrows node   Space pedal   F7 swap   F8 insert
+     PLAY   Esc lets go   ← → turn   Shift-Left ten down   Shift-Right ten up
     """
 }

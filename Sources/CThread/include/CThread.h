@@ -49,9 +49,10 @@ pid_t sostenuto_spawn_dependent(const char *const *arguments);
 /* Lets another thread have the processor. RealtimeSanitizer takes it for a call that waits. */
 void sostenuto_yield(void);
 
-/* True while a driver renders without a deadline, as a JACK server that freewheels: then the audio thread waits for those who
-   take its sound. */
-void sostenuto_set_unhurried(bool is_unhurried);
+/* A driver renders without a deadline, as a JACK server that freewheels: then the audio thread waits for those who take its
+   sound. */
+void sostenuto_begin_unhurried(void);
+void sostenuto_end_unhurried(void);
 bool sostenuto_is_unhurried(void);
 void sostenuto_rtsan_enter(void);
 void sostenuto_rtsan_exit(void);
