@@ -93,7 +93,8 @@ let package = Package(
     .target(name: "CUnseen", path: "Tests/CUnseen"),
     .testTarget(name: "AnalysisTests", dependencies: ["Analysis"]),
     .testTarget(name: "MidiTests", dependencies: ["Midi", "Realtime", "TestSupport"]),
-    .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine", "Processors"]),
+    .testTarget(
+      name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine", "Processors", "TestSupport"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "RecordingTests", dependencies: ["Recording", "Realtime", "CSndfile"]),
     .testTarget(

@@ -80,6 +80,13 @@ extension KindCatalogue {
     return node.settings.filter { kind[parameter: $0.key.name] == nil }
   }
 
+  /// A node without them.
+  func withoutPublished(_ node: Node) -> Node {
+    var node = node
+    for path in published(of: node).keys { node.settings[path] = nil }
+    return node
+  }
+
   /// A node of a file as it is inside a sub-patch.
   func enclosed(_ node: Node, in container: String) -> Node {
     let isAtEdge = NodePath.container(of: node.name) == nil

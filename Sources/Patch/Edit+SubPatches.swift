@@ -263,9 +263,8 @@ extension Draft {
     case .recursive(let path): throw .isInsideItself(path)
     case .found(let inner):
       // The file comes last: until then the inside is the sub-patch's own, and nothing that happens to it is meant for others.
-      var plain = node
+      var plain = catalogue.withoutPublished(node)
       let values = catalogue.published(of: node)
-      for path in values.keys { plain.settings[path] = nil }
       let reference = plain.settings.first {
         catalogue[node.kind]?[parameter: $0.key.name]?.fileType == .patch
       }

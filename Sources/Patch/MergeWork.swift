@@ -267,7 +267,8 @@ struct MergeWork {
       let id = versions.ours.nodes[key]?.id ?? patch.freshID()
       ids[key] = id
       patch.attach(node.with(id: id), at: nil)
-      guard let refusal = catalogue[node.kind]?.checked(node).refusals.first else { continue }
+      let plain = catalogue.withoutPublished(node)
+      guard let refusal = catalogue[node.kind]?.checked(plain).refusals.first else { continue }
       misfit(key, node.name, "together the changes make what cannot be: \(refusal.message)")
     }
     for (name, cable) in cables {

@@ -11,6 +11,7 @@ extension Comparison {
       guard let new = target[named: node.name], new.kind != node.kind, !isClient(node) else { continue }
       try make(.replace(node.name, with: Self.plain(new)))
     }
+    try unplug(waiting: true)
     try addNodes()
     for node in draft.patch.nodes.values {
       guard let new = target[named: node.name], new.kind == node.kind else { continue }
@@ -68,12 +69,24 @@ extension Comparison {
     }
   }
 
-  private mutating func compareStateCables() throws(EditError) {
+  /// Disconnects cables that the target does not have. `waiting`: only those that wait for a port of a sub-patch.
+  private mutating func unplug(waiting: Bool = false) throws(EditError) {
     for cable in draft.patch.orderedCables(catalogue: catalogue)
-    where !draft.patch.isOutside(cable.ends, catalogue: catalogue) {
+    where !draft.patch.isOutside(cable.ends, catalogue: catalogue) && (!waiting || isWaiting(cable.ends)) {
       guard counterpart(of: cable.ends, from: draft.patch, in: target) == nil else { continue }
       try make(.disconnect(draft.patch.shortName(of: cable.ends, catalogue: catalogue)))
     }
+  }
+
+  /// True for a cable that waits for a port of a sub-patch. As soon as there is one, it has the cable's name.
+  private func isWaiting(_ ends: Cable.Ends) -> Bool {
+    [ends.source.node, ends.destination.node].contains {
+      draft.patch.nodes.kind(of: $0).flatMap { catalogue[$0] }?.isContainer == true
+    }
+  }
+
+  private mutating func compareStateCables() throws(EditError) {
+    try unplug()
     for name in draft.patch.names {
       guard let id = target.id(named: name) else { continue }
       for cable in target.cables(into: id, catalogue: catalogue) {

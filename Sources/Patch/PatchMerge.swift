@@ -46,6 +46,8 @@ public enum PatchMerge {
       }
       let new = found.filter { forced[$0.key] == nil }
       if new.isEmpty {
+        // A default and the value that it stands for, say: there is nothing to choose from.
+        if sides[0] == sides[1] { return Result(patch: sides[0], theirs: sides[1], conflicts: []) }
         let misfits = forced.sorted { $0.key < $1.key }.map(\.value)
         var told: Set<Conflict> = []
         return Result(

@@ -242,6 +242,12 @@ extension Patch {
     try PatchDifference.stateEdits(from: self, to: scene.whole, catalogue: catalogue)
   }
 
+  /// The same in a file: the lines of a scene are read as edits of a state, which knows no published names.
+  public func fileEdits(to scene: PatchScene, catalogue: KindCatalogue) throws(EditError) -> [Edit] {
+    try PatchDifference.stateEdits(
+      from: PatchScene(of: self, name: "", catalogue: catalogue).whole, to: scene.whole, catalogue: catalogue)
+  }
+
   /// True if the patch has the state of the scene.
   public func isAt(_ scene: PatchScene, catalogue: KindCatalogue) -> Bool {
     PatchScene(of: self, name: "", catalogue: catalogue).hasState(of: scene)

@@ -29,7 +29,7 @@ public enum PatchWriter {
     for (number, scene) in patch.scenes.sorted(by: { $0.key < $1.key }) {
       text += "\n"
       write(scene.line(number), scene.comments, to: &text)
-      for edit in (try? patch.edits(to: scene, catalogue: catalogue)) ?? [] {
+      for edit in (try? patch.fileEdits(to: scene, catalogue: catalogue)) ?? [] {
         text += Edit.scene(number, .edit(edit)).line + "\n"
       }
     }

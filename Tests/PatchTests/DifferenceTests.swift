@@ -1,4 +1,5 @@
 import PatchLanguage
+import TestSupport
 import Testing
 
 @testable import Patch
@@ -25,7 +26,7 @@ import Testing
     #expect(try PatchDifference.edits(from: old, to: reread(old), catalogue: catalogue) == [])
   }
 
-  @Test(arguments: [51, 52, 53, 54, 55] as [UInt64])
+  @Test(arguments: searchSeeds(51, 52, 53, 54, 55))
   func itsLinesLeadExactlyToTheOtherPatchCommentsAndOrderIncluded(seed: UInt64) throws {
     print("seed", seed)
     var random = RandomEdits(seed: seed)

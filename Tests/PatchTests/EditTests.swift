@@ -1,5 +1,6 @@
 import Patch
 import PatchLanguage
+import TestSupport
 import Testing
 
 /// `patch` after a line of the language. The edit is also undone, which must restore the patch exactly, and
@@ -118,6 +119,21 @@ func cables(_ patch: Patch) -> [String] {
       connect c -> o gain=-10dB
       """, file: "test.patch", catalogue: catalogue)
     #expect(cables(try edited(unknown, "remove c bridge")) == ["a.out -> o.in -11dB"])
+  }
+
+  @Test func aReplacedNodeKeepsCablesWhoseTypeNobodyKnows() throws {
+    let patch = read("node a patch\nnode b eventout\nnode c patch\nconnect a -> b\nconnect b -> c")
+    let replaced = try patch.applying(
+      .replace("b", with: Node(name: "b", kind: "patch")), catalogue: catalogue)
+    #expect(try replaced.patch.applying(exactly: replaced.inverse, catalogue: catalogue).patch == patch)
+    // A gain is for sound only.
+    let loud = try replaced.patch.applying(
+      .connect(CableName("a", "b"), CableSettings(gain: -3)), catalogue: catalogue
+    ).patch
+    let events = try loud.applying(
+      .replace("b", with: Node(name: "b", kind: "eventout")), catalogue: catalogue)
+    #expect(events.patch.cables.values.allSatisfy { $0.settings == CableSettings() })
+    #expect(try events.patch.applying(exactly: events.inverse, catalogue: catalogue).patch == loud)
   }
 
   @Test func twoMapsInARowBecomeOne() throws {

@@ -1,5 +1,6 @@
 import Patch
 import PatchLanguage
+import TestSupport
 import Testing
 
 /// Bad input never crashes the reader.

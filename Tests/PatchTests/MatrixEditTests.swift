@@ -2,6 +2,7 @@ import Engine
 import Patch
 import PatchLanguage
 import Processors
+import TestSupport
 import Testing
 
 /// The matrix by lines of the language: the effect of a line, the resulting file, and its undo.

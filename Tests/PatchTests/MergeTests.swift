@@ -1,6 +1,7 @@
 import Foundation
 import Patch
 import PatchLanguage
+import TestSupport
 import Testing
 
 /// Patch files in git.

@@ -1,5 +1,6 @@
 import Patch
 import PatchLanguage
+import TestSupport
 import Testing
 
 /// Lines from a clipboard or an editor.
@@ -127,27 +128,26 @@ import Testing
     #expect(try PastedLines("\n# x\n\n", patch: start, catalogue: catalogue).statement == .nothing)
   }
 
-  @Test func pastingAllOfARandomPatchIntoItselfAddsItAgain() throws {
-    for seed in [1, 2, 3, 20_261_123] as [UInt64] {
-      print("seed", seed)
-      var edits = RandomEdits(seed: seed &+ 700)
-      var patch = start
-      for _ in 0..<300 {
-        guard let change = try? patch.applying(edits.next(for: patch), catalogue: catalogue) else { continue }
-        patch = change.patch
-      }
-      let lines = PatchWriter.lines(of: Set(patch.nodes.keys), in: patch, catalogue: catalogue)
-      let twice = try paste(lines, into: patch)
-      #expect(twice.nodes.count == 2 * patch.nodes.count)
-      #expect(twice.cables.count == 2 * patch.cables.count)
-      var part = twice
-      // A sub-patch leaves with its inside.
-      for name in patch.names where NodePath.container(of: name) == nil {
-        part = try part.applying(.remove(name, bridge: false), catalogue: catalogue).patch
-      }
-      #expect(part.nodes.values.map(\.kind) == patch.nodes.values.map(\.kind))
-      #expect(part.nodes.values.map(\.settings) == patch.nodes.values.map(\.settings))
+  @Test(arguments: searchSeeds(1, 2, 3, 20_261_123))
+  func pastingAllOfARandomPatchIntoItselfAddsItAgain(seed: UInt64) throws {
+    print("seed", seed)
+    var edits = RandomEdits(seed: seed &+ 700)
+    var patch = start
+    for _ in 0..<300 {
+      guard let change = try? patch.applying(edits.next(for: patch), catalogue: catalogue) else { continue }
+      patch = change.patch
     }
+    let lines = PatchWriter.lines(of: Set(patch.nodes.keys), in: patch, catalogue: catalogue)
+    let twice = try paste(lines, into: patch)
+    #expect(twice.nodes.count == 2 * patch.nodes.count)
+    #expect(twice.cables.count == 2 * patch.cables.count)
+    var part = twice
+    // A sub-patch leaves with its inside.
+    for name in patch.names where NodePath.container(of: name) == nil {
+      part = try part.applying(.remove(name, bridge: false), catalogue: catalogue).patch
+    }
+    #expect(part.nodes.values.map(\.kind) == patch.nodes.values.map(\.kind))
+    #expect(part.nodes.values.map(\.settings) == patch.nodes.values.map(\.settings))
   }
 
   @Test func aFreeNameGoesOnCounting() {

@@ -1,11 +1,12 @@
 import PatchLanguage
+import TestSupport
 import Testing
 
 @testable import Patch
 
 /// Thousands of random edits.
 @Suite struct PropertyTests {
-  static let seeds: [UInt64] = [1, 2, 3, 20261121]
+  static let seeds = searchSeeds(1, 2, 3, 20_261_121)
 
   @Test(arguments: seeds)
   func undoingEverythingGivesTheFirstPatchExactlyRedoingEverythingTheLast(seed: UInt64) throws {

@@ -1,4 +1,5 @@
 import Patch
+import TestSupport
 
 /// Random edits; some will be refused.
 struct RandomEdits {
@@ -132,13 +133,13 @@ struct RandomEdits {
   private mutating func value(for parameter: ParameterDescription) -> Value {
     switch parameter.form {
     case .continuous:
+      if parameter.takesNotes, chance(25) {
+        let note = Value.number(pick([0.125, 0.1875, 1.0 / 12, 3, 7.0 / 128]), .notes)
+        return parameter.isPerChannel && chance(30) ? .list([note, parameter.defaultValue]) : note
+      }
       let low = max(parameter.range.lowerBound, -1000)
       let number = Double.random(in: low...parameter.range.upperBound, using: &random)
-      let notes = [0.125, 0.1875, 1.0 / 12, 3, 7.0 / 128]
-      let bits = Int(truncatingIfNeeded: number.bitPattern >> 20)
-      let isNote = parameter.takesNotes && bits & 3 == 0
-      let plain = Value.number(chance(50) ? number.rounded() : number, parameter.unit)
-      let value = isNote ? .number(notes[(bits >> 2) % notes.count], .notes) : plain
+      let value = Value.number(chance(50) ? number.rounded() : number, parameter.unit)
       if parameter.isPerChannel, chance(30) { return .list([value, value, parameter.defaultValue]) }
       return chance(10) ? .number(-.infinity, .decibels) : chance(10) ? parameter.defaultValue : value
     case .integer: return .number(Double(Int.random(in: 1...6, using: &random)), .none)

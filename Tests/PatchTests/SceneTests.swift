@@ -1,4 +1,5 @@
 import PatchLanguage
+import TestSupport
 import Testing
 
 @testable import Patch
@@ -130,7 +131,7 @@ import Testing
     #expect(patch[named: "out"]?.settings[ParameterPath("port")] != nil)
   }
 
-  @Test(arguments: [61, 62, 63, 64] as [UInt64])
+  @Test(arguments: searchSeeds(61, 62, 63, 64))
   func recallsAreAbsoluteAndTheSameAsTheirEditsByHand(seed: UInt64) throws {
     print("seed", seed)
     var random = RandomEdits(seed: seed)
@@ -187,6 +188,38 @@ import Testing
     let change = try patch.applying(.recall(2, over: 2), catalogue: catalogue)
     #expect(change.fade == 2 && change.ramps.map(\.seconds) == [2] && !change.isSilent)
     #expect(try patch.applying(.scene(2, .store(name: nil)), catalogue: catalogue).isSilent)
+  }
+
+  @Test func aSubPatchThatARecallFillsTakesNoCableForAnother() throws {
+    // The cable waits at the sub-patch that takes the player's place, and has the name of the one that comes.
+    let patch = read(
+      """
+      node fx patch
+      node fx/out outlet
+      node main matrix
+      connect fx -> main gain=-3dB
+      """)
+    let stored = try edited(patch, "scene 1", "replace fx player")
+    #expect(stored.cables.values.map(\.gain) == [-3])
+    let back = try edited(stored, "recall 1")
+    #expect(back.isAt(back.scenes[1]!, catalogue: catalogue))
+    #expect(text(read(text(stored))) == text(stored))
+  }
+
+  @Test func linesOfASceneNeedNoPublishedNames() throws {
+    let patch = read(
+      """
+      publish fx/echo.time as fx/time
+      node fx patch
+      node fx/echo delay
+      node osc oscillator
+      connect osc -> fx.time
+      scene 1
+      """)
+    let gone = try edited(patch, "scene 2", "disconnect osc -> fx.time")
+    #expect(text(gone).contains("scene 1 connect osc -> fx/echo.time"))
+    let again = read(text(gone))
+    #expect(again.scenes == gone.scenes && text(again) == text(gone))
   }
 
   @Test func aMorphLiesBetweenTwoScenesInTheUnitsOfTheValues() throws {

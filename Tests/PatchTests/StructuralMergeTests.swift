@@ -1,5 +1,6 @@
 import Patch
 import PatchLanguage
+import TestSupport
 import Testing
 
 /// Merging by nodes, settings and cables.
@@ -101,7 +102,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [41, 42, 43, 44] as [UInt64])
+  @Test(arguments: searchSeeds(41, 42, 43, 44))
   func randomEditsOnBothSidesGiveAPatchThatHolds(seed: UInt64) throws {
     print("seed", seed)
     var edits = RandomEdits(seed: seed)

@@ -1,4 +1,5 @@
 import Patch
+import TestSupport
 import Testing
 
 /// Values.

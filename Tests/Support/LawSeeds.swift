@@ -6,6 +6,11 @@ private let wanted = ProcessInfo.processInfo.environment["SOSTENUTO_SEEDS"].flat
 public let lawSeeds: [UInt64] =
   wanted.map { Array(1...max($0, 1)) } ?? [1, 2, 3, 20_261_121]
 
+/// Seeds of a random test that has its own, and as many more as a search asks for.
+public func searchSeeds(_ usual: UInt64...) -> [UInt64] {
+  usual + (wanted.map { (1...max($0, 1)).map { 1_000_000 + $0 } } ?? [])
+}
+
 /// Seeds of a law that is tested on many short scripts.
 public let manyLawSeeds: [UInt64] = wanted == nil ? Array(1...24) : lawSeeds
 

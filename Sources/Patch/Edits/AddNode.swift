@@ -73,9 +73,7 @@ struct AddNode: EditVerbs {
     }
     // Of a sub-patch whose file is missing, nobody knows what it publishes.
     let published = draft.catalogue.published(of: node)
-    var plain = node
-    for path in published.keys { plain.settings[path] = nil }
-    let (settings, refusals) = kind.checked(plain)
+    let (settings, refusals) = kind.checked(draft.catalogue.withoutPublished(node))
     if let refusal = refusals.first { throw refusal }
     checked.settings = settings.merging(published.mapValues(\.unread)) { $1 }
     return checked

@@ -89,15 +89,18 @@ extension Optional where Wrapped == ChannelMap {
 }
 
 extension Draft {
-  /// True for a cable of events, judged by the first end with a known kind.
-  func carriesEvents(_ ends: Cable.Ends) -> Bool {
+  /// True for a cable of events.
+  func carriesEvents(_ ends: Cable.Ends) -> Bool { isOfEvents(ends) ?? false }
+
+  /// True for a cable of events, false for one of sound, judged by the first end whose kind has the port. nil: neither has it,
+  /// as that of an unknown kind or of a sub-patch with nothing inside.
+  func isOfEvents(_ ends: Cable.Ends) -> Bool? {
     if let node = patch[ends.source.node], let kind = catalogue[node.kind],
       let isEvents = kind.outputIsEvents(ends.source.port)
     {
       return isEvents
     }
-    guard let node = patch[ends.destination.node], let kind = catalogue[node.kind] else { return false }
-    return kind.inputIsEvents(ends.destination.port) ?? false
+    return patch[ends.destination.node].flatMap { catalogue[$0.kind]?.inputIsEvents(ends.destination.port) }
   }
 
   /// Throws for a cable of events that is part of a loop of such cables.

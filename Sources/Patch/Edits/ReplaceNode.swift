@@ -28,10 +28,7 @@ struct ReplaceNode: EditVerbs {
       guard let ends = move.new else { continue }
       var cable = move.old
       cable.ends = ends
-      if ends.source.node == new.id, let map = cable.settings.map?.cut(to: draft.channels(of: ends.source)) {
-        cable.settings.map = map
-      }
-      cable.settings.depth = Self.depth(of: cable.settings, ends, new, in: draft)
+      cable.settings = Self.settings(cable.settings, ends, new, in: draft)
       draft.patch.plug(cable)
     }
     draft.isSilent = false
@@ -47,10 +44,7 @@ struct ReplaceNode: EditVerbs {
     var after: [Edit] = []
     for move in Self.moves(from: old, to: new, in: draft) {
       if let ends = move.new, Self.keepsPorts(move.old.ends, ends) {
-        let isCut =
-          move.old.ends.source.node == old.id
-          && move.old.settings.map?.cut(to: draft.channels(of: checked, ends.source.port)) != nil
-        if isCut || Self.depth(of: move.old.settings, ends, checked, in: draft) != move.old.settings.depth {
+        if Self.settings(move.old.settings, ends, checked, in: draft) != move.old.settings {
           after += Connect.restoring(move.old.ends, in: draft.patch)
         }
         continue
@@ -78,14 +72,22 @@ struct ReplaceNode: EditVerbs {
     draft.catalogue[node.kind].flatMap { $0.isContainer ? nil : $0 }
   }
 
-  /// The depth of a cable at the new node; nil: its kind has another unit at the port, or no parameter.
-  private static func depth(of settings: CableSettings, _ ends: Cable.Ends, _ new: Node, in draft: Draft)
-    -> Value?
-  {
-    guard let depth = settings.depth, ends.destination.node == new.id,
-      let kind = fixedKind(of: new, in: draft)
-    else { return settings.depth }
-    return kind.modulated(at: ends.destination.port)?.depth(depth)?.value
+  /// The settings that a cable can have at the new node. Where its kind has another unit at the port, or no parameter, the
+  /// cable loses its depth; where it has fewer channels, the map has fewer; a cable of events has none of them.
+  private static func settings(
+    _ settings: CableSettings, _ ends: Cable.Ends, _ new: Node, in draft: Draft
+  ) -> CableSettings {
+    guard let kind = fixedKind(of: new, in: draft) else { return settings }
+    var settings = settings
+    if ends.source.node == new.id {
+      if kind.outputIsEvents(ends.source.port) == true { return CableSettings() }
+      settings.map = settings.map?.cut(to: draft.channels(of: new, ends.source.port)) ?? settings.map
+    }
+    if ends.destination.node == new.id {
+      if kind.inputIsEvents(ends.destination.port) == true { return CableSettings() }
+      settings.depth = settings.depth.flatMap { kind.modulated(at: ends.destination.port)?.depth($0)?.value }
+    }
+    return settings
   }
 
   private static func keepsPorts(_ old: Cable.Ends, _ new: Cable.Ends) -> Bool {
@@ -107,14 +109,8 @@ struct ReplaceNode: EditVerbs {
             old: cable, new: Self.movedOutside(cable.ends, from: old, to: new, kind, in: draft)))
         continue
       }
-      let isEvents = draft.carriesEvents(cable.ends)
+      var isEvents = draft.isOfEvents(cable.ends)
       var ends: Cable.Ends? = cable.ends
-      if cable.ends.destination.node == old.id {
-        let port =
-          kind.map { $0.input(like: cable.ends.destination.port, isEvents: isEvents) }
-          ?? cable.ends.destination.port
-        ends = port.flatMap { port in ends.map { Cable.Ends($0.source, PortReference(new.id, port)) } }
-      }
       if cable.ends.source.node == old.id {
         let name = cable.ends.source.port
         // A send is not the whole sound, so no other port stands in for it.
@@ -123,7 +119,15 @@ struct ReplaceNode: EditVerbs {
           kind.map {
             isSend && $0.outputIsEvents(name) != isEvents ? nil : $0.output(like: name, isEvents: isEvents)
           } ?? name
+        // From itself to itself: both ends are of one type.
+        isEvents = isEvents ?? port.flatMap { kind?.outputIsEvents($0) }
         ends = port.flatMap { port in ends.map { Cable.Ends(PortReference(new.id, port), $0.destination) } }
+      }
+      if cable.ends.destination.node == old.id {
+        let port =
+          kind.map { $0.input(like: cable.ends.destination.port, isEvents: isEvents) }
+          ?? cable.ends.destination.port
+        ends = port.flatMap { port in ends.map { Cable.Ends($0.source, PortReference(new.id, port)) } }
       }
       moves.append(Move(old: cable, new: ends))
     }
@@ -157,15 +161,17 @@ struct ReplaceNode: EditVerbs {
 }
 
 extension KindDescription {
-  /// The input of that name, or else the first declared one of the same type.
-  func input(like port: String, isEvents: Bool) -> String? {
-    if inputIsEvents(port) == isEvents { return port }
-    return inputs.first { $0.isEvents == isEvents }?.name
+  /// The input of that name, or else the first declared one of the same type. `isEvents`: nil if the type is not known: of any
+  /// type by its name, else of sound.
+  func input(like port: String, isEvents: Bool?) -> String? {
+    if let type = inputIsEvents(port), type == isEvents ?? type { return port }
+    return inputs.first { $0.isEvents == isEvents ?? false }?.name
   }
 
-  func output(like port: String, isEvents: Bool) -> String? {
-    if outputIsEvents(port) == isEvents { return port }
-    return outputs.first { $0.isEvents == isEvents }?.name
+  /// The same for an output.
+  func output(like port: String, isEvents: Bool?) -> String? {
+    if let type = outputIsEvents(port), type == isEvents ?? type { return port }
+    return outputs.first { $0.isEvents == isEvents ?? false }?.name
   }
 }
 
