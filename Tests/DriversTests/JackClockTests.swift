@@ -73,7 +73,9 @@ import Testing
     #expect(until { renderer.transport.isRolling && hasTempo(141) })
     first.stop()
     #expect(wait { second.transportRole == .clockLost })
-    #expect(renderer.transport.isRolling && !renderer.transport.isLed && hasTempo(141))
+    // The last ticks of a sender that ends may come late on a busy machine.
+    #expect(renderer.transport.isRolling && !renderer.transport.isLed)
+    #expect(abs(renderer.transport.pulse.tempo / 141 - 1) < 0.01, "\(renderer.transport.pulse.tempo)")
     let before = quarters(slave)
     #expect(wait { quarters(slave) > before + 1 })
     // The patch's own again.
