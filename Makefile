@@ -73,8 +73,10 @@ ALONE := $(if $(FILTER),,--skip SustainLawTests)
 FUZZ := --configuration release --disable-build-manifest-caching --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library \
   -Xswiftc -enable-testing -Xswiftc -use-ld=lld
 GENERIC_CPU := $(patsubst 1,x86-64-v3,$(GENERIC))
-# Tests that begin are not worth a line, failures are worth two; some tests name arguments of a page each.
-QUIETLY := | Tools/test-lines
+# Tests that begin are not worth a line, failures are worth two; some tests name arguments of a page each. A crash has its
+# stack.
+QUIETLY := 2>&1 | Tools/test-lines
+STACK := SWIFT_BACKTRACE=enable=yes,color=no,interactive=no,threads=crashed,registers=none,images=none,symbolicate=fast
 # A test that hangs is named after this time, which is ten times what all of them take.
 IN_TIME := timeout --foreground --signal INT --kill-after 20 1500
 # What `make portable` builds, as Tools/install takes it.
