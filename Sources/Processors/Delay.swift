@@ -209,7 +209,10 @@ public struct Delay: Kernel {
     var channel = 0
     while channel < channels {
       render(block, channel, entry, taps)
-      if isInaudible { isInaudible = hasFaded(channel, block.frames) }
+      if isInaudible {
+        let line = DelayLine(lines + channel &* stride, length: length)
+        isInaudible = line.isFaded(head, block.frames)
+      }
       channel &+= 1
     }
     if hasAhead, block.outputs[1].isRead {
@@ -290,17 +293,6 @@ public struct Delay: Kernel {
       }
       frame &+= 16
     }
-  }
-
-  /// The sound written to the line in this block is inaudible.
-  @_noLocks private mutating func hasFaded(_ channel: Int, _ frames: Int) -> Bool {
-    let line = DelayLine(lines + channel &* stride, length: length)
-    var frame = 0
-    while frame < frames {
-      if !isInaudible(line[head &+ frame]) { return false }
-      frame &+= 1
-    }
-    return true
   }
 
   /// The same frame by frame, for taps that read frames just written, to the same bits.

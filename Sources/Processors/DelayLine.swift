@@ -29,6 +29,16 @@ struct DelayLine: BitwiseCopyable {
     UnsafeRawPointer(address(position)).loadUnaligned(as: SIMD8<Float>.self)
   }
 
+  /// True if nothing can be heard of the frames from `position` on.
+  @_noLocks func isFaded(_ position: Int, _ frames: Int) -> Bool {
+    var frame = 0
+    while frame < frames {
+      if !isInaudible(self[position &+ frame]) { return false }
+      frame &+= 1
+    }
+    return true
+  }
+
   @inline(__always) @_noLocks func write(_ value: Float, at position: Int) {
     let place = position & (length &- 1)
     frames[place] = value

@@ -229,12 +229,7 @@ public struct Echo: Kernel {
     var hasFaded = input.isSilent
     channel = 0
     while hasFaded, channel < channels {
-      let line = line(channel)
-      frame = 0
-      while hasFaded, frame < block.frames {
-        hasFaded = isInaudible(line[head &+ frame])
-        frame &+= 1
-      }
+      hasFaded = line(channel).isFaded(head, block.frames)
       channel &+= 1
     }
     quiet.update(block, silent: hasFaded)
@@ -249,6 +244,9 @@ public struct Echo: Kernel {
     let lag = block.parameters[Self.lag]
     let rate = Double(block.rate)
     let change = block.crossfades[Self.change]
+    let (glides, fades) = (change.new == 0 || change.blend != nil, change.new == 1 || change.blend != nil)
+    // The part of the way that a glide goes in a frame.
+    var pull = 1 / (1 + Double(limited(lag.value(0, at: 0), 0, 60)) * rate)
     var target = 0.0
     var isStill = time.isSteady
     var frame = 0
@@ -283,19 +281,22 @@ public struct Echo: Kernel {
       }
       if place != target {
         isStill = false
-        place += (target - place) / (1 + Double(limited(lag.value(0, at: frame), 0, 60)) * rate)
+        if !lag.isSteady { pull = 1 / (1 + Double(limited(lag.value(0, at: frame), 0, 60)) * rate) }
+        place += (target - place) * pull
         if (target - place).magnitude < 1e-3 { place = target }
       }
       gliding.set(place, frame)
-      held.set(here, frame)
-      leaving.set(before, frame)
+      if fades {
+        held.set(here, frame)
+        leaving.set(before, frame)
+      }
       frame &+= 1
     }
     hasArrived = place == target && here == target && !fade.isMoving
-    if change.new == 0 || change.blend != nil {
+    if glides {
       gliding.place(block.frames, rests: isStill, swing, within: most)
     }
-    if change.new == 1 || change.blend != nil {
+    if fades {
       held.place(block.frames, rests: true, swing, within: most)
       if fade.isMoving { leaving.place(block.frames, rests: true, swing, within: most) }
     }
@@ -352,17 +353,18 @@ public struct Echo: Kernel {
       let (x, z) = (block.inputs[0][channel].vector(frame), block.inputs[0][other].vector(frame))
       let t = tap(taps &- 1, line, position, frame, change, rows)
       let u = isPair ? tap(taps &- 1, second, position, frame, change, rows) : t
-      first.store(t, 0)
-      next.store(u, 0)
-      let damp = rows[Room.damp] + frame
+      // The low-passes' states follow from frame to frame; all else of them is done by vectors.
+      let damp = rows[Room.damp].vector(frame)
+      rows[Room.edge].store(1 - 2 * damp, 0)
+      first.store(t * (2 * damp), 0)
+      next.store(u * (2 * damp), 0)
+      let kept = rows[Room.edge]
       var lane = 0
       while lane < count {
-        let v = (first[lane] - low) * damp[lane]
-        first[lane] = low + v
-        low = low + 2 * v
-        let w = (next[lane] - lowNext) * damp[lane]
-        next[lane] = lowNext + w
-        lowNext = lowNext + 2 * w
+        let (more, moreNext) = (first[lane], next[lane])
+        (first[lane], next[lane]) = (low, lowNext)
+        low = sostenuto_add_product_of_one(more, low, kept[lane])
+        lowNext = sostenuto_add_product_of_one(moreNext, lowNext, kept[lane])
         lane &+= 1
       }
       let amount = limited(parameters[Self.feedback].vector(0, frame) * 0.01, -1, 1)
@@ -371,7 +373,8 @@ public struct Echo: Kernel {
       let m = limited(parameters[Self.mix].vector(0, frame) * 0.01, 0, 1)
       let slope = limited(parameters[Self.slope].vector(0, frame), 0, 1)
       let gain = entry?.vector(frame) ?? Frames(repeating: 1)
-      let (a, b) = (first.vector(0), next.vector(0))
+      let a = first.vector(0) + (t - first.vector(0)) * damp
+      let b = next.vector(0) + (u - next.vector(0)) * damp
       let inflow = (x * (1 - across) + (x + z) * (0.5 * across)) * gain
       let (early, share) = early(line, position, frame, change, rows, slope)
       line.write(

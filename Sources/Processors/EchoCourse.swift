@@ -5,6 +5,8 @@ import Realtime
 /// frames around it.
 struct EchoCourse: BitwiseCopyable {
   private let delays: UnsafeMutablePointer<Double>
+  /// Delays of a tap that swings.
+  private let swung: UnsafeMutablePointer<Double>
   private let rows: UnsafeMutablePointer<Float>
   private let taps: Int
   /// All frames of the block have the same places.
@@ -18,6 +20,7 @@ struct EchoCourse: BitwiseCopyable {
   @_noLocks init(_ taps: Int, _ arena: inout Arena) {
     self.taps = taps
     delays = arena.reserve(8 &* blockCapacity).assumingMemoryBound(to: Double.self)
+    swung = arena.reserve(8 &* blockCapacity).assumingMemoryBound(to: Double.self)
     rows = arena.take(Float.self, taps &* Self.stride)
   }
 
@@ -43,37 +46,38 @@ struct EchoCourse: BitwiseCopyable {
     while tap < taps {
       let share = Double(tap &+ 1) / Double(taps)
       let isOdd = tap & 1 == 0 && tap &+ 1 < taps
-      var frame = 0
-      while frame < count {
-        var part = share
-        if isOdd { part += Double(limited(swing.value(0, at: frame) * 0.01, 0, 1)) / Double(taps) }
-        var delay = delays[frame] * part
-        delay = delay > Self.nearest ? (delay < longest ? delay : longest) : Self.nearest
-        var whole = Int32(delay)
-        var rest = Float(delay - Double(whole))
-        // A time in seconds is seldom a whole number of frames to the last digit.
-        if rest > 0.999 {
-          whole &+= 1
-          rest = 0
-        } else if rest < 0.001 {
-          rest = 0
+      if isOdd && !swing.isSteady {
+        var frame = 0
+        while frame < frames {
+          swung[frame] = delays[frame] * (share + part(swing, frame))
+          frame &+= 1
         }
-        wholes(tap)[frame] = whole
-        parts(tap)[frame] = rest
-        frame &+= 1
+        split(tap, swung, count, 1, longest)
+      } else {
+        split(tap, delays, count, isOdd ? share + part(swing, 0) : share, longest)
       }
       if self.rests {
         let all = Interpolator.weights(Int(wholes(tap)[0]), parts(tap)[0])
         UnsafeMutableRawPointer(weights(tap)).storeBytes(of: all, as: SIMD8<Float>.self)
-      } else {
-        // A vector goes beyond the block.
-        while frame & 15 != 0 {
-          wholes(tap)[frame] = wholes(tap)[frame &- 1]
-          parts(tap)[frame] = 0
-          frame &+= 1
-        }
       }
       tap &+= 1
+    }
+  }
+
+  /// How much later an odd tap comes, in parts of the last tap's delay.
+  @inline(__always) @_noLocks private func part(_ swing: ParameterStream, _ frame: Int) -> Double {
+    Double(limited(swing.value(0, at: frame) * 0.01, 0, 1)) / Double(taps)
+  }
+
+  /// The vectors go beyond the block.
+  @inline(__always) @_noLocks private func split(
+    _ tap: Int, _ delays: UnsafePointer<Double>, _ count: Int, _ part: Double, _ longest: Double
+  ) {
+    var frame = 0
+    while frame < (count &+ 15) & ~15 {
+      sostenuto_split_delays(
+        delays + frame, part, Self.nearest, longest, wholes(tap) + frame, parts(tap) + frame)
+      frame &+= 8
     }
   }
 

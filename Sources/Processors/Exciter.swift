@@ -25,56 +25,29 @@ public struct Exciter: Kernel {
   public static var even: Int { @_noLocks get { 2 } }
   public static var amount: Int { @_noLocks get { 3 } }
 
-  private var channels: Int
-  private var filter: HalfBand
-  private var rows: UnsafeMutableRawPointer
+  private var rows: HalfBandRows
   private var quiet = QuietCell()
   private var quietCells = 0
   private var isAsleep = true
 
-  private static var latency: Int { @_noLocks get { 32 } }
-  public static func latency(_ configuration: KernelConfiguration) -> Int { latency }
-
-  private struct Layout {
-    let filter: HalfBand
-    let rows: UnsafeMutableRawPointer
-
-    @_noLocks init(_ channels: Int, _ arena: inout Arena) {
-      filter = HalfBand(half: 16, &arena)
-      rows = arena.reserve(channels &* ExciterRow.size)
-    }
-  }
+  public static func latency(_ configuration: KernelConfiguration) -> Int { HalfBandRows.latency }
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    Arena.bytes { Layout(configuration.inputs[0], &$0) }
+    HalfBandRows.bytes(configuration.inputs[0], of: ExciterRow.size)
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
-    channels = configuration.inputs[0]
     var arena = Arena(memory)
-    let layout = Layout(channels, &arena)
-    (filter, rows) = (layout.filter, layout.rows)
-    filter.design(beta: 8)
+    rows = HalfBandRows(configuration.inputs[0], of: ExciterRow.size, &arena)
+    rows.filter.design(beta: 8)
   }
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
-    let inputs = widening.inputs[0]
-    var arena = Arena(memory)
-    let wide = Layout(inputs, &arena)
-    wide.filter.copy(from: filter)
-    var channel = 0
-    while channel < inputs {
-      let from = Widening.source(of: channel, from: channels, to: inputs)
-      if from >= 0 {
-        copyMemory(wide.rows + channel &* ExciterRow.size, rows + from &* ExciterRow.size, ExciterRow.size)
-      }
-      channel &+= 1
-    }
-    (filter, rows, channels) = (wide.filter, wide.rows, inputs)
+    rows = rows.widened(widening, memory: memory)
   }
 
   @inline(__always) @_noLocks private func row(_ channel: Int) -> ExciterRow {
-    var arena = Arena(rows + channel &* ExciterRow.size)
+    var arena = rows[channel]
     return ExciterRow(&arena)
   }
 
@@ -82,11 +55,11 @@ public struct Exciter: Kernel {
     quietCells = quiet.isQuiet ? quietCells &+ 1 : 0
     guard quietCells > 3 else { return false }
     var channel = 0
-    while channel < channels {
+    while channel < rows.channels {
       if !row(channel).state.pointee.hasFaded { return false }
       channel &+= 1
     }
-    setMemory(rows, 0, channels &* ExciterRow.size)
+    rows.clear()
     isAsleep = true
     return true
   }
@@ -98,11 +71,11 @@ public struct Exciter: Kernel {
     quiet.update(block, silent: input.isSilent)
     let (drive, even) = (block.parameters[Self.drive], block.parameters[Self.even])
     let amount = block.parameters[Self.amount]
-    let rows = Rows(block)
-    let (a, b, c, wet) = (rows[0], rows[1], rows[2], rows[3])
+    let scratch = Rows(block)
+    let (a, b, c, wet) = (scratch[0], scratch[1], scratch[2], scratch[3])
     aim(block, a, b, c)
     var channel = 0
-    while channel < channels {
+    while channel < rows.channels {
       let row = row(channel)
       let from = input[channel]
       var frame = 0
@@ -117,11 +90,11 @@ public struct Exciter: Kernel {
         row.input.store(wet.vector(frame) * drive.vector(0, frame), frame)
         frame &+= 16
       }
-      filter.up(row.input, even: row.driven, block.frames)
+      rows.filter.up(row.input, even: row.driven, block.frames)
       row.curves.apply(
-        0, row.driven, filter.odd(row.input), toEven: row.even, toOdd: row.odd, block.frames)
+        0, row.driven, rows.filter.odd(row.input), toEven: row.even, toOdd: row.odd, block.frames)
       row.curves.apply(
-        3, row.driven, filter.odd(row.input), toEven: row.evenSquare, toOdd: row.oddSquare, block.frames)
+        3, row.driven, rows.filter.odd(row.input), toEven: row.evenSquare, toOdd: row.oddSquare, block.frames)
       frame = 0
       while frame < block.frames {
         let share = limited(even.vector(0, frame) * 0.01, 0, 1)
@@ -129,9 +102,9 @@ public struct Exciter: Kernel {
         row.odd.store(row.odd.vector(frame) * (1 - share) + row.oddSquare.vector(frame) * share, frame)
         frame &+= 16
       }
-      filter.down(even: row.even, odd: row.odd, wet, block.frames)
+      rows.filter.down(even: row.even, odd: row.odd, wet, block.frames)
       row.state.pointee.behind.passHigh(wet, a, b, c, block.frames)
-      let (dry, to) = (row.dry - Self.latency, block.outputs[0][channel])
+      let (dry, to) = (row.dry - HalfBandRows.latency, block.outputs[0][channel])
       frame = 0
       while frame < block.frames {
         to.store(dry.vector(frame) + wet.vector(frame) * amount.vector(0, frame) + 0, frame)

@@ -147,11 +147,7 @@ struct SweptDelay: BitwiseCopyable {
     while channel < channels {
       let line = line(channel)
       render(block, motion, channel, line, entry)
-      var frame = 0
-      while hasFaded, frame < block.frames {
-        hasFaded = isInaudible(line[head &+ frame])
-        frame &+= 1
-      }
+      if hasFaded { hasFaded = line.isFaded(head, block.frames) }
       channel &+= 1
     }
     quiet.update(block, silent: hasFaded)

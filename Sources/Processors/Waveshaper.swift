@@ -32,59 +32,32 @@ public struct Waveshaper: Kernel {
   /// That of the point `point`, from 1 to 9.
   @_noLocks public static func y(_ point: Int) -> Int { 1 &+ point }
 
-  private var channels: Int
-  private var filter: HalfBand
-  private var rows: UnsafeMutableRawPointer
+  private var rows: HalfBandRows
   private var quiet = QuietCell()
   private var quietCells = 0
   private var isAsleep = true
 
-  private static var latency: Int { @_noLocks get { 32 } }
-  public static func latency(_ configuration: KernelConfiguration) -> Int { latency }
-
-  private struct Layout {
-    let filter: HalfBand
-    let rows: UnsafeMutableRawPointer
-
-    @_noLocks init(_ channels: Int, _ arena: inout Arena) {
-      filter = HalfBand(half: 16, &arena)
-      rows = arena.reserve(channels &* ShaperRow.size)
-    }
-  }
+  public static func latency(_ configuration: KernelConfiguration) -> Int { HalfBandRows.latency }
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    Arena.bytes { Layout(configuration.inputs[0], &$0) }
+    HalfBandRows.bytes(configuration.inputs[0], of: ShaperRow.size)
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
-    channels = configuration.inputs[0]
     var arena = Arena(memory)
-    let layout = Layout(channels, &arena)
-    (filter, rows) = (layout.filter, layout.rows)
-    filter.design(beta: 8)
+    rows = HalfBandRows(configuration.inputs[0], of: ShaperRow.size, &arena)
+    rows.filter.design(beta: 8)
   }
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
-    let inputs = widening.inputs[0]
-    var arena = Arena(memory)
-    let wide = Layout(inputs, &arena)
-    wide.filter.copy(from: filter)
-    var channel = 0
-    while channel < inputs {
-      let from = Widening.source(of: channel, from: channels, to: inputs)
-      if from >= 0 {
-        copyMemory(wide.rows + channel &* ShaperRow.size, rows + from &* ShaperRow.size, ShaperRow.size)
-      }
-      channel &+= 1
-    }
-    (filter, rows, channels) = (wide.filter, wide.rows, inputs)
+    rows = rows.widened(widening, memory: memory)
   }
 
   @_noLocks public mutating func isFinished() -> Bool {
     quietCells = quiet.isQuiet ? quietCells &+ 1 : 0
     // By then every history holds silence.
     guard quietCells > 3 else { return false }
-    setMemory(rows, 0, channels &* ShaperRow.size)
+    rows.clear()
     isAsleep = true
     return true
   }
@@ -97,8 +70,8 @@ public struct Waveshaper: Kernel {
     let points = ShaperPoints(block)
     let (drive, mix) = (block.parameters[Self.drive], block.parameters[Self.mix])
     var channel = 0
-    while channel < channels {
-      var arena = Arena(rows + channel &* ShaperRow.size)
+    while channel < rows.channels {
+      var arena = rows[channel]
       let row = ShaperRow(&arena)
       var frame = 0
       while frame < block.frames {
@@ -107,10 +80,10 @@ public struct Waveshaper: Kernel {
         row.dry.store(x, frame)
         frame &+= 16
       }
-      filter.up(row.input, even: row.driven, block.frames)
-      row.shape(row.driven, filter.odd(row.input), points, block.frames)
-      filter.down(even: row.even, odd: row.odd, points.wet, block.frames)
-      let (dry, to) = (row.dry - Self.latency, block.outputs[0][channel])
+      rows.filter.up(row.input, even: row.driven, block.frames)
+      row.shape(row.driven, rows.filter.odd(row.input), points, block.frames)
+      rows.filter.down(even: row.even, odd: row.odd, points.wet, block.frames)
+      let (dry, to) = (row.dry - HalfBandRows.latency, block.outputs[0][channel])
       frame = 0
       while frame < block.frames {
         let m = limited(mix.vector(channel, frame) * 0.01, 0, 1)

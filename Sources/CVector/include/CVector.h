@@ -252,6 +252,26 @@ SOSTENUTO_VECTOR sostenuto_places sostenuto_fixed_products(const double *factors
   return __builtin_convertvector(v * 4294967296.0, sostenuto_places);
 }
 
+/* Eight delays times `part`, within limits, as whole frames and parts of one. A part that is next to nothing is nothing, and
+   one that is nearly a frame is a frame: a time in seconds is seldom a whole number of frames to the last digit. */
+SOSTENUTO_VECTOR void sostenuto_split_delays(const double *delays, double part, double least, double most, int *wholes, float *parts) {
+  typedef double doubles_of_memory __attribute__((ext_vector_type(8), aligned(8)));
+  typedef double doubles __attribute__((ext_vector_type(8)));
+  typedef int wholes_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  typedef float parts_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  typedef int eight_bits __attribute__((ext_vector_type(8)));
+  doubles v = *(const doubles_of_memory *)delays * part;
+  v = __builtin_elementwise_max(__builtin_elementwise_min(v, (doubles)most), (doubles)least);
+  eight_bits whole = __builtin_convertvector(v, eight_bits);
+  sostenuto_eight rest = __builtin_convertvector(v - __builtin_convertvector(whole, doubles), sostenuto_eight);
+  eight_bits is_next = rest > 0.999f, is_part = (rest >= 0.001f) & ~is_next;
+  *(wholes_of_memory *)wholes = whole - is_next;
+  *(parts_of_memory *)parts = (sostenuto_eight)((eight_bits)rest & is_part);
+}
+
+/* `sum + a * b` of single numbers, rounded once where the processor can. */
+SOSTENUTO_VECTOR float sostenuto_add_product_of_one(float sum, float a, float b) { return sum + a * b; }
+
 /* Their magnitudes as floats. */
 SOSTENUTO_VECTOR sostenuto_eight sostenuto_magnitudes(sostenuto_places v) {
   return __builtin_convertvector(__builtin_elementwise_abs(v), sostenuto_eight) * 0x1p-32f;

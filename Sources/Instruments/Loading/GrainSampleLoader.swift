@@ -4,23 +4,14 @@ import Sampler
 
 /// Loads sounds that are held in memory, for grains. Worker.
 public enum GrainSampleLoader {
-  /// Decodes `path` and converts it to `rate` Hz, as far as it is not too long.
+  /// Decodes the first two channels of `path` and converts them to `rate` Hz, as far as they are not too long.
   ///
   /// Throws when it cannot be read as audio. Worker.
   public static func load(
     path: String, rate: Double, options: LoadOptions = LoadOptions()
   ) throws(LoadError) -> (resource: Resource, findings: [Finding]) {
-    guard rate.isFinite, rate > 0 else { throw LoadError(path: path, .invalidRate(rate)) }
-    let file = try AudioFile.read(
-      SoundFile(path: path), rate: rate, folded: false, isReversed: false, in: SamplePool(options),
-      showing: options.progress)
-    let frames = min(file.frames, Int(rate) * GrainSample.longest)
-    var channels: [[Float]] = []
-    for channel in 0..<min(file.channels, 2) {
-      guard options.progress?.isCancelled != true else { throw LoadError(path: path, .cancelled) }
-      let plane = file.plane(channel)
-      channels.append((0..<frames).map { plane[$0] })
-    }
-    return (GrainSample.make(channels, name: lastComponent(path)), file.findings())
+    let (planes, file) = try AudioFile.planes(
+      path: path, rate: rate, seconds: GrainSample.longest, most: 2, options: options)
+    return (GrainSample.make(planes, name: lastComponent(path)), file.findings())
   }
 }

@@ -10,19 +10,11 @@ public enum ImpulseLoader {
   public static func load(
     path: String, rate: Double, options: LoadOptions = LoadOptions()
   ) throws(LoadError) -> (resource: Resource, findings: [Finding]) {
-    guard rate.isFinite, rate > 0 else { throw LoadError(path: path, .invalidRate(rate)) }
-    let file = try AudioFile.read(
-      SoundFile(path: path), rate: rate, folded: false, isReversed: false, in: SamplePool(options),
-      showing: options.progress)
+    let (planes, file) = try AudioFile.planes(
+      path: path, rate: rate, seconds: Impulse.longest, options: options)
     // A sum of more frames is louder.
     let gain = Float(file.facts.originalRate / rate)
-    let frames = min(file.frames, Int(rate) * Impulse.longest)
-    var channels: [[Float]] = []
-    for channel in 0..<file.channels {
-      guard options.progress?.isCancelled != true else { throw LoadError(path: path, .cancelled) }
-      let plane = file.plane(channel)
-      channels.append((0..<frames).map { plane[$0] * gain })
-    }
-    return (Impulse.make(channels, name: lastComponent(path)), file.findings())
+    let impulse = Impulse.make(planes.map { $0.map { $0 * gain } }, name: lastComponent(path))
+    return (impulse, file.findings())
   }
 }
