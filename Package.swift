@@ -91,7 +91,7 @@ let package = Package(
       dependencies: ["Engine", "Patch", "PatchLanguage", "Realtime", "CForeign", "CUnseen"],
       path: "Tests/Support"),
     .target(name: "CUnseen", path: "Tests/CUnseen"),
-    .testTarget(name: "AnalysisTests", dependencies: ["Analysis"]),
+    .testTarget(name: "AnalysisTests", dependencies: ["Analysis", "TestSupport"]),
     .testTarget(name: "MidiTests", dependencies: ["Midi", "Realtime", "TestSupport"]),
     .testTarget(
       name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine", "Processors", "TestSupport"]),
@@ -125,8 +125,8 @@ let package = Package(
     .testTarget(
       name: "InterfaceTests",
       dependencies: [
-        "Interface", "Analysis", "Drivers", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen",
-        "Session",
+        "Interface", "Analysis", "Drivers", "Engine", "Patch", "PatchLanguage", "Realtime", "Recording",
+        "Screen", "Session",
       ]),
     // A session in a process of its own, which a test can kill.
     .executableTarget(

@@ -13,9 +13,10 @@ public struct Pitch: Sendable, Equatable {
     self.clarity = clarity
   }
 
-  /// The nearest key, MIDI number, and the cents by which the pitch lies above it. `a4`: frequency of A4, Hz.
+  /// The nearest key, MIDI number, and the cents by which the pitch lies above it. Of no frequency it is far below all keys.
+  /// `a4`: frequency of A4, Hz.
   public func note(a4: Double = 440) -> (key: Int, cents: Double) {
-    let place = 69 + 12 * log2(frequency / a4)
+    let place = 69 + 12 * log2((frequency > 1e-9 ? min(frequency, 1e9) : 1e-9) / a4)
     let key = place.rounded()
     return (Int(key), 100 * (place - key))
   }

@@ -48,15 +48,21 @@ public struct Spectrum: Sendable, Equatable {
     return levels[index] + Float(place - Double(index)) * (levels[next] - levels[index])
   }
 
-  /// The loudest component from 10 Hz on; nil: silence.
+  /// The loudest component from 10 Hz on; nil: there is none, as of silence and of sound that stands still.
   public var peak: (frequency: Double, level: Double)? { peak(from: 10, to: highest) }
 
-  /// The loudest component between two frequencies: frequency in Hz and level in dB, both between bins; nil: silence.
+  /// The loudest component between two frequencies: frequency in Hz and level in dB, both between bins; nil: there is none
+  /// above -120 dB. The slope of one that lies outside is no component.
   public func peak(from low: Double, to high: Double) -> (frequency: Double, level: Double)? {
     let first = max(1, Int(low / binWidth))
     let last = min(levels.count - 2, Int((high / binWidth).rounded(.up)))
-    guard first <= last, let index = (first...last).max(by: { levels[$0] < levels[$1] }), levels[index] > -120
-    else { return nil }
+    guard first <= last else { return nil }
+    // The window's side lobes are no components either.
+    let least = max(-120, (levels.max() ?? 0) - 91)
+    let tops = (first...last).lazy.filter {
+      levels[$0] > least && levels[$0] >= levels[$0 - 1] && levels[$0] >= levels[$0 + 1]
+    }
+    guard let index = tops.max(by: { levels[$0] < levels[$1] }) else { return nil }
     // A parabola through three bins of a logarithmic spectrum: J. O. Smith, "Spectral Audio Signal Processing",
     // "Quadratic Interpolation of Spectral Peaks". With this window it errs by less than 0.01 bins and 0.02 dB.
     let (left, middle, right) = (Double(levels[index - 1]), Double(levels[index]), Double(levels[index + 1]))

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Analysis
@@ -55,6 +56,38 @@ import Testing
       Sounds.history(Sounds.sine(440, -12, rate: rate, seconds: 1), rate: rate), channels: 0..<1)
     held.hold(silence)
     #expect(abs((held.peak?.level ?? 0) + 12) < 0.05)
+  }
+
+  /// A constant, or an LFO that is looked at: its slope in the lowest bins is no tone, and a tone beside it is found.
+  @Test(arguments: [0.0, 0.03, 0.7]) func whatHardlyMovesHasNoPeak(frequency: Double) {
+    for rate in [8000.0, 48000, 192_000] {
+      let analyser = SpectrumAnalyser(rate: rate)
+      let slow = (0..<Int(rate)).map { Float(0.5 + 0.4 * sin(2 * .pi * frequency * Double($0) / rate)) }
+      #expect(analyser.measure(Sounds.history(slow, rate: rate), channels: 0..<1).peak == nil)
+      let tone = Sounds.sine(997, -40, rate: rate, seconds: 1)
+      let both = analyser.measure(
+        Sounds.history(zip(slow, tone).map { $0 + $1 }, rate: rate), channels: 0..<1)
+      #expect(abs((both.peak?.frequency ?? 0) - 997) < 0.2)
+    }
+  }
+
+  @Test func peaksOfAnyLevelsHaveAFrequencyAndANote() {
+    let seed: UInt64 = 515
+    print("seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<500 {
+      let levels = (0..<Int.random(in: 2...40, using: &random)).map { _ in
+        Bool.random(using: &random) ? Spectrum.floor : Float.random(in: -130...40, using: &random)
+      }
+      var spectrum = Spectrum(binWidth: .random(in: 0.1...2000, using: &random), bins: levels.count)
+      spectrum.levels = levels
+      guard let peak = spectrum.peak else { continue }
+      #expect(peak.frequency > 0 && peak.frequency < spectrum.highest)
+      _ = Pitch(frequency: peak.frequency).note()
+    }
+    for frequency in [0, -1, .nan, .infinity, .leastNonzeroMagnitude] as [Double] {
+      #expect(!(0...127).contains(Pitch(frequency: frequency).note().key))
+    }
   }
 
   @Test func whatIsNoNumberIsSilent() {

@@ -26,13 +26,15 @@ extension SoundPainting {
       facts.append(
         ("loudest", "\(hertz(peak.frequency)) \(note(peak.frequency, sound)) at \(decibels(peak.level)) dB"))
       if let other = sound.kept?.spectrum {
-        let there = other.peak(from: peak.frequency * 0.99, to: peak.frequency * 1.01)
+        // A note a semitone beside it is another one.
+        let there = other.peak(from: peak.frequency * 0.97, to: peak.frequency * 1.03)
         if let there {
           facts.append(("above \(sound.kept?.name ?? "")", "\(signed(peak.level - there.level)) dB"))
         }
       }
     } else {
-      facts.append(("loudest", "silence"))
+      let isSilent = sound.picture.spectrum?.levels.allSatisfy { $0 <= -120 } ?? true
+      facts.append(("loudest", isSilent ? "silence" : "no tone"))
     }
     if sound.holdsPeaks, let peak = sound.picture.held?.peak {
       facts.append(("held", "\(hertz(peak.frequency)) at \(decibels(peak.level)) dB"))
