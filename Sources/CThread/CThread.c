@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -201,11 +200,5 @@ void sostenuto_yield(void) {
   sched_yield();
   if (__rtsan_enable != NULL) __rtsan_enable();
 }
-
-static _Atomic int unhurried;
-
-void sostenuto_begin_unhurried(void) { atomic_fetch_add_explicit(&unhurried, 1, memory_order_relaxed); }
-void sostenuto_end_unhurried(void) { atomic_fetch_sub_explicit(&unhurried, 1, memory_order_relaxed); }
-bool sostenuto_is_unhurried(void) { return atomic_load_explicit(&unhurried, memory_order_relaxed) > 0; }
 
 bool sostenuto_rtsan_is_built_in(void) { return __rtsan_realtime_enter != NULL; }

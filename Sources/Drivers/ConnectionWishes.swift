@@ -32,6 +32,10 @@ public final class ConnectionWishes: Sendable {
     var granted: [String: [String]] = [:]
     /// Connections that it had before some of them vanished.
     var grantedFirst: [String: [String]] = [:]
+    /// What outputs had that are no more.
+    var former: [String: [String]] = [:]
+    /// Outputs that did not get all that they want, with what they got later of others' ports.
+    var standIns: [String: Set<String>] = [:]
     var offered: Set<[String]> = []
     /// When other programs' ports were registered, lately.
     var arrivals: [String: Int64] = [:]
@@ -230,8 +234,9 @@ public final class ConnectionWishes: Sendable {
   // MARK: The sound card
 
   /// Playback ports that an output of so many channels has by default: the first that no other output has, two at
-  /// least where there are two. None when others have them all. They stay the same as long as one of them exists; when
-  /// all that it had first are back, it has these again.
+  /// least where there are two. None when others have them all, until one of these is removed; when that comes back, it has
+  /// its own again. They stay the same as long as one of them exists; when all that it had first are back, it has these
+  /// again.
   func grant(_ output: String, channels: Int, of playback: [String]) -> [String] {
     state.withLock { state in
       let taken = Set(state.granted.filter { $0.key != output }.flatMap(\.value))
@@ -246,6 +251,10 @@ public final class ConnectionWishes: Sendable {
       guard known.count < wanted else { return known }
       let free = playback.filter { !taken.contains($0) && !known.contains($0) }
       let granted = known + free.prefix(wanted - known.count)
+      if state.standIns[output] != nil || granted.count < wanted && !playback.isEmpty {
+        let late = state.standIns[output] == nil ? [] : granted.filter { !known.contains($0) }
+        state.standIns[output, default: []].formUnion(late)
+      }
       if granted.isEmpty { return [] }
       if known.count < own.count, first.isEmpty { state.grantedFirst[output] = own }
       state.granted[output] = granted
@@ -253,11 +262,29 @@ public final class ConnectionWishes: Sendable {
     }
   }
 
-  /// Frees the playback ports of outputs that are no more.
+  /// Frees the playback ports of outputs that are no more, and gives those that are back what others have in their place.
   func keepGrants(of outputs: Set<String>) {
     state.withLock { state in
+      for (output, ports) in state.granted where !outputs.contains(output) { state.former[output] = ports }
+      for output in outputs.sorted() where state.granted[output] == nil {
+        guard let ports = state.former.removeValue(forKey: output) else { continue }
+        let holders = state.granted.filter {
+          outputs.contains($0.key) && $0.value.contains(where: ports.contains)
+        }
+        let areStandIns = holders.allSatisfy { holder, held in
+          held.allSatisfy { !ports.contains($0) || state.standIns[holder]?.contains($0) == true }
+        }
+        guard areStandIns else { continue }
+        for (holder, held) in holders {
+          let rest = held.filter { !ports.contains($0) }
+          state.granted[holder] = rest.isEmpty ? nil : rest
+          state.standIns[holder]?.subtract(ports)
+        }
+        state.granted[output] = ports
+      }
       state.granted = state.granted.filter { outputs.contains($0.key) }
       state.grantedFirst = state.grantedFirst.filter { outputs.contains($0.key) }
+      state.standIns = state.standIns.filter { outputs.contains($0.key) }
     }
   }
 }

@@ -119,6 +119,14 @@ public enum TransportRole: String, Sendable {
   case noClock = "no clock"
   /// The engine's own, as the ticks of the clock have stayed away.
   case clockLost = "clock lost"
+
+  /// It is led from outside, which takes orders at once.
+  public var isOutside: Bool {
+    switch self {
+    case .follows, .leads, .waits, .clock: true
+    case .own, .clockTempo, .noClock, .clockLost: false
+    }
+  }
 }
 
 /// State of a running driver.

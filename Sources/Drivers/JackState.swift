@@ -141,9 +141,8 @@ final class JackState: Sendable {
     borrowed._withUnsafeGuaranteedRef {
       gather($0, ports, frames)
       gatherMidi($0, midiPorts, frames)
-      if isFree { beginUnhurried() }
-      let isOpen = $0.render(frames: count, budget: Int64(length), transport: transport)
-      if isFree { endUnhurried() }
+      let isOpen = $0.render(
+        frames: count, budget: Int64(length), waitsForReaders: isFree, transport: transport)
       if !isOpen { fades.interrupt($0.outputs, frames: count) }
       sendMidi($0, midiOutputPorts, frames, isLast: !isOpen)
     }

@@ -63,10 +63,11 @@ final class RenderHost: Sendable {
   func use(_ cards: Cards) { (self.cards, cardOwner) = (cards.table, cards) }
 
   /// Renders one period into the channels of the table. `budget`: duration of the period in nanoseconds, or 0
-  /// to leave it out of the load, which is then `assumed`. `transport`: the server's. Returns false, and writes nothing, once
-  /// closed. Audio thread.
+  /// to leave it out of the load, which is then `assumed`. `waitsForReaders`: there is no deadline, and sound for a worker that
+  /// is late waits for it. `transport`: the server's. Returns false, and writes nothing, once closed. Audio thread.
   @_noLocks func render(
-    frames: Int, budget: Int64, load assumed: Float = 0, transport: TransportInput? = nil
+    frames: Int, budget: Int64, load assumed: Float = 0, waitsForReaders: Bool = false,
+    transport: TransportInput? = nil
   ) -> Bool {
     guard
       state.compareExchange(
@@ -88,7 +89,7 @@ final class RenderHost: Sendable {
     borrowed._withUnsafeGuaranteedRef {
       $0.render(
         frames: frames, inputs: inputs, outputs: outputs, midi: midiInputs, midiOutputs: midiOutputs,
-        load: load, transport: led ?? transport)
+        load: load, waitsForReaders: waitsForReaders, transport: led ?? transport)
     }
     cards.take(inputs, outputs, frames: frames, time: start)
     if let fades { fades.apply(outputs, frames: frames) }

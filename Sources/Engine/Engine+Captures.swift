@@ -54,6 +54,13 @@ extension Engine {
     return id
   }
 
+  /// Makes a capture hear another node from the next adopted edit on, crossfaded as cables are. `port`: its output; nil: what
+  /// goes into its first input.
+  public func moveCapture(_ id: NodeID, to node: NodeID, port: String?) {
+    guard let index = taps.firstIndex(where: { $0.id == id && $0.isCapture }) else { return }
+    (taps[index].subject, taps[index].port, taps[index].heardInput) = (.node(node), port, nil)
+  }
+
   /// Ends a capture, from the next block on.
   public func endCapture(_ id: NodeID, at time: Int64? = nil) {
     guard let index = taps.firstIndex(where: { $0.id == id && $0.isCapture }) else { return }

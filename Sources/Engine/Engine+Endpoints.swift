@@ -55,7 +55,29 @@ extension Engine {
   }
 }
 
+extension DeviceChannels {
+  /// Number of an endpoint's channels, counted from the last, that the driver lacks; 0 for other nodes.
+  func lackingChannels(of node: EngineNode) -> Int {
+    guard let first = node.firstChannel else { return 0 }
+    let isInput = node.endpoint == .input
+    let channels = isInput ? node.outputPort(0).count : node.inputPort(0).count
+    let lacking = max(lacking[node.id] ?? 0, first + channels - DriverChannels.capacity)
+    if !node.key.device.isEmpty { return max(0, lacking) }
+    return max(0, channels - (isInput ? inputs : outputs), lacking)
+  }
+}
+
 extension Engine {
+  /// Channels of inputs and outputs that the driver lacks, by their nodes. A node that changes its shape counts as it will be.
+  public var lackingChannels: [NodeID: Int] {
+    var result: [NodeID: Int] = [:]
+    for node in graph.endpoints where !node.isLeaving && !node.id.isTap {
+      let lacking = device.lackingChannels(of: node)
+      if lacking > 0 { result[node.id] = lacking }
+    }
+    return result
+  }
+
   /// The driver's MIDI port for nodes that listen to `sender` (nil: everybody): the port that they share
   /// already, or the first free one. -1 when all are taken.
   func midiPort(for sender: String?) -> Int {

@@ -43,7 +43,8 @@ extension Value {
     switch unit {
     case .decibels: return fixed(number, digits: 1) + " dB"
     case .hertz:
-      return abs(number) >= 1000 ? fixed(number / 1000, digits: 2) + " kHz" : fixed(number, digits: 1) + " Hz"
+      if abs(number) >= 1000 { return fixed(number / 1000, digits: 2) + " kHz" }
+      return fixed(number, digits: number != 0 && abs(number) < 1 ? 3 : 1) + " Hz"
     case .seconds:
       return abs(number) < 1 ? fixed(number * 1000, digits: 1) + " ms" : fixed(number, digits: 2) + " s"
     case .key:

@@ -29,7 +29,9 @@ public struct Record: Kernel {
   @_noLocks public mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) { feed.use(resource) }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    feed.write(block.inputs[0], frames: block.frames, time: block.time)
+    feed.write(
+      block.inputs[0], frames: block.frames, time: block.time,
+      waitsForReaders: block.driver.pointee.waitsForReaders)
     return passOn(block)
   }
 

@@ -34,7 +34,7 @@ public struct AudioFeed: ~Copyable {
   /// Engine time of the first frame heard; negative: none has been.
   let start = Atomic<Int64>(-1)
   private let cells: Ring
-  /// The audio thread waits for room where it has no deadline: a server that freewheels loses nothing.
+  /// The sound goes to disk: where there is no deadline, the audio thread waits for room, so that nothing is lost.
   private let waits: Bool
   // Audio thread.
   private var hasGivenUp = false
@@ -63,13 +63,15 @@ public struct AudioFeed: ~Copyable {
 
   // MARK: Audio thread
 
-  /// Writes a block. Audio thread.
-  @_noLocks mutating func write(_ input: InputPort, frames: Int, time: Int64) {
+  /// Writes a block. `waitsForReaders`: the period has no deadline. Audio thread.
+  @_noLocks mutating func write(_ input: InputPort, frames: Int, time: Int64, waitsForReaders: Bool) {
     if start.load(ordering: .relaxed) < 0 { start.store(time, ordering: .releasing) }
     if let cell = open, cell.pointee.time &+ Int64(cell.pointee.frames) != time || input.isSilent { close() }
     guard !input.isSilent else { return }
     if open == nil {
-      guard let place = cells.reserve() ?? waitForRoom() else { return lose(frames, time) }
+      guard let place = cells.reserve() ?? (waitsForReaders ? waitForRoom() : nil) else {
+        return lose(frames, time)
+      }
       hasGivenUp = false
       let cell = place.assumingMemoryBound(to: Cell.self)
       cell.pointee = Cell(
@@ -97,9 +99,9 @@ public struct AudioFeed: ~Copyable {
     if (time &+ Int64(frames)) & 63 == 0 { close() }
   }
 
-  /// Waits for a reader, once, if there is no deadline: a hanging disk stops the server for a while only.
+  /// Waits for a reader, once: a hanging disk stops the server for a while only.
   @inline(never) @_noLocks private mutating func waitForRoom() -> UnsafeMutableRawPointer? {
-    guard waits, !hasGivenUp, isUnhurried() else { return nil }
+    guard waits, !hasGivenUp else { return nil }
     let end = nanoseconds() &+ Self.patience
     while nanoseconds() < end {
       yieldProcessor()
@@ -184,9 +186,12 @@ public final class FeedReader: @unchecked Sendable {
     }
   }
 
+  /// Hands over the cell that the audio thread has begun. No audio thread may run. Worker.
+  public func close() { feed.pointee.close() }
+
   /// Writes a block as a kernel does, for tests.
-  package func write(_ input: InputPort, frames: Int, time: Int64) {
-    feed.pointee.write(input, frames: frames, time: time)
+  package func write(_ input: InputPort, frames: Int, time: Int64, waitsForReaders: Bool = false) {
+    feed.pointee.write(input, frames: frames, time: time, waitsForReaders: waitsForReaders)
   }
 }
 
@@ -213,9 +218,9 @@ public struct FeedHold: BitwiseCopyable {
     feed = new
   }
 
-  /// Writes a block, if there is a feed. Audio thread.
-  @_noLocks public func write(_ input: InputPort, frames: Int, time: Int64) {
-    feed?.pointee.write(input, frames: frames, time: time)
+  /// Writes a block, if there is a feed. `waitsForReaders`: see `DriverChannels`. Audio thread.
+  @_noLocks public func write(_ input: InputPort, frames: Int, time: Int64, waitsForReaders: Bool) {
+    feed?.pointee.write(input, frames: frames, time: time, waitsForReaders: waitsForReaders)
   }
 
   /// Call it before the kernel is freed. Worker.

@@ -124,18 +124,23 @@ public struct DriverChannels {
   public var midi: UnsafePointer<MidiInput>?
   /// The `MidiOutput.ports` outputs; nil where the driver has no MIDI.
   public var midiOutputs: UnsafePointer<MidiOutput>?
+  /// The period has no deadline, as that of a JACK server that freewheels: the audio thread waits for the threads that take
+  /// its sound to disk.
+  public var waitsForReaders: Bool
 
   /// Channels of a period; `inputs` and `outputs` have `capacity` entries.
   @_noLocks public init(
     inputs: UnsafeMutablePointer<UnsafePointer<Float>?>,
     outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, offset: Int,
-    midi: UnsafePointer<MidiInput>? = nil, midiOutputs: UnsafePointer<MidiOutput>? = nil
+    midi: UnsafePointer<MidiInput>? = nil, midiOutputs: UnsafePointer<MidiOutput>? = nil,
+    waitsForReaders: Bool = false
   ) {
     self.inputs = inputs
     self.outputs = outputs
     self.offset = offset
     self.midi = midi
     self.midiOutputs = midiOutputs
+    self.waitsForReaders = waitsForReaders
   }
 
   /// Queue of a MIDI output, with offsets from the period's start; nil where there is none of that number.

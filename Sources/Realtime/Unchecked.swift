@@ -67,12 +67,6 @@ public func setMemory(
 @_silgen_name("sostenuto_pause") @_noLocks public func pauseProcessor()
 /// Lets other threads of the same priority run.
 @_silgen_name("sostenuto_yield") @_noLocks public func yieldProcessor()
-/// A render without a deadline begins.
-@_silgen_name("sostenuto_begin_unhurried") @_noLocks public func beginUnhurried()
-/// It ends.
-@_silgen_name("sostenuto_end_unhurried") @_noLocks public func endUnhurried()
-/// True while a render has no deadline.
-@_silgen_name("sostenuto_is_unhurried") @_noLocks public func isUnhurried() -> Bool
 /// Wakes a thread that waits on the semaphore.
 @_silgen_name("sem_post") @_noLocks public func postSemaphore(_ semaphore: UnsafeMutableRawPointer) -> Int32
 /// The thread's number in the kernel.

@@ -104,6 +104,9 @@ public final class KeptSound: Sendable {
     state.withLock { $0.tracks.reduce(0) { $0 + $1.chunks.values.reduce(0) { $0 + $1.bytes } } }
   }
 
+  /// Files are under way.
+  var hasFiles: Bool { state.withLock { !$0.jobs.isEmpty } }
+
   // MARK: Recorder's thread
 
   func pump(now: Int64) {
@@ -191,8 +194,11 @@ public final class KeptSound: Sendable {
       state.jobs.removeAll { $0 === job }
     }
     let path = job.file.disk.path
-    if let fault { return (true, [.warning("what was heard could not be kept whole: \(fault.description)")]) }
-    _ = written
+    if let fault {
+      // On a full disk not even its head was written.
+      if written == 0 { unlink(path) }
+      return (true, [.warning("what was heard could not be kept whole: \(fault.description)")])
+    }
     return (true, [.news("kept \(Take.words(seconds: job.seconds)) as \(path)")])
   }
 

@@ -2,14 +2,25 @@ import Glibc
 import Realtime
 import Synchronization
 
-/// The one thread that writes all takes and holds what was heard. Offline there is none: the render calls `pump`.
+/// The threads that write takes and hold what was heard: one for each disk, so that one that hangs delays no other. Offline
+/// there is none: the render calls `pump`.
 public final class Recorder: Sendable {
   private struct State {
     var takes: [Take] = []
     var kept: KeptSound?
     var notices: [Notice] = []
     var isEnding = false
-    var hasThread = false
+    var threads: Set<Duty> = []
+  }
+
+  /// The work of a thread.
+  private enum Duty: Hashable {
+    /// The takes on a disk.
+    case disk(UInt)
+    /// The memory of what was heard, and the files of it.
+    case memory, keptFiles
+
+    func includes(_ take: Take) -> Bool { self == .disk(take.device) }
   }
 
   private let state = Mutex(State())
@@ -54,7 +65,7 @@ public final class Recorder: Sendable {
   {
     let take = try Take(request, feed, at: start, calls: calls, register: register)
     state.withLock { $0.takes.append(take) }
-    run()
+    run(.disk(take.device))
     return take
   }
 
@@ -78,50 +89,71 @@ public final class Recorder: Sendable {
     }
   }
 
-  // MARK: Thread
+  // MARK: Threads
 
-  private func run() {
-    guard !isOffline else { return }
-    let isNew = state.withLock { state in
-      defer { state.hasThread = true }
-      return !state.hasThread
-    }
-    guard isNew else { return }
+  private final class Work {
+    let recorder: Recorder
+    let duty: Duty
+    init(_ recorder: Recorder, _ duty: Duty) { (self.recorder, self.duty) = (recorder, duty) }
+  }
+
+  private func run(_ duty: Duty) {
+    guard !isOffline, state.withLock({ $0.threads.insert(duty).inserted }) else { return }
     var thread = pthread_t()
-    let work = Unmanaged.passRetained(self)
+    let work = Unmanaged.passRetained(Work(self, duty))
     let failed = pthread_create(
       &thread, nil,
       {
-        let recorder = Unmanaged<Recorder>.fromOpaque($0!).takeRetainedValue()
+        let work = Unmanaged<Work>.fromOpaque($0!).takeRetainedValue()
         nameThread("recorder")
         // A file at its largest size is an error, not the process's end.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGXFSZ)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
-        recorder.loop()
+        work.recorder.loop(work.duty)
         return nil
       }, work.toOpaque())
     if failed == 0 {
       pthread_detach(thread)
     } else {
       work.release()
-      state.withLock { $0.hasThread = false }
+      state.withLock { _ = $0.threads.remove(duty) }
     }
   }
 
-  private func loop() {
+  private func loop(_ duty: Duty) {
     while true {
-      let isBusy = pump()
-      if state.withLock({ $0.isEnding && $0.takes.allSatisfy(\.status.isFinished) }) { break }
-      if !isBusy { usleep(state.withLock { $0.takes.isEmpty } ? Self.interval.idle : Self.interval.busy) }
+      let isBusy = pump(duty)
+      let next = state.withLock { state in
+        let takes = state.takes.filter(duty.includes)
+        let isEnding = state.isEnding && takes.allSatisfy(\.status.isFinished) && !isBusy
+        // What comes next begins a thread again.
+        let isIdle =
+          switch duty {
+          case .disk: takes.isEmpty
+          case .memory: false
+          case .keptFiles: state.kept?.hasFiles != true
+          }
+        if isEnding || isIdle { state.threads.remove(duty) }
+        return (isEnding: state.isEnding, isOver: isEnding || isIdle, isCalm: takes.isEmpty)
+      }
+      if next.isOver {
+        if next.isEnding { sem_post(ended.pointer) }
+        return
+      }
+      if !isBusy { usleep(next.isCalm ? Self.interval.idle : Self.interval.busy) }
     }
-    sem_post(ended.pointer)
   }
 
-  /// Writes what has arrived. True: there is more to do at once. Recorder's thread; offline the worker.
-  @discardableResult public func pump() -> Bool {
-    let (takes, kept) = state.withLock { ($0.takes, $0.kept) }
+  /// Writes what has arrived. True: there is more to do at once. The worker, offline.
+  @discardableResult public func pump() -> Bool { pump(nil) }
+
+  /// `duty`: only that part of the work. Recorder's threads.
+  private func pump(_ duty: Duty?) -> Bool {
+    let (takes, kept) = state.withLock { state in
+      (duty.map { state.takes.filter($0.includes) } ?? state.takes, state.kept)
+    }
     let now = clock()
     let wall = nanoseconds()
     var said: [Notice] = []
@@ -136,8 +168,8 @@ public final class Recorder: Sendable {
       said += take.pump(now: now, wall: wall, others: others)
     }
     var isBusy = false
-    if let kept {
-      kept.pump(now: now)
+    if duty == nil || duty == .memory { kept?.pump(now: now) }
+    if let kept, duty == nil || duty == .keptFiles {
       let (more, words) = kept.writeFiles()
       isBusy = more
       said += words
@@ -148,22 +180,21 @@ public final class Recorder: Sendable {
 
   /// Ends all takes: no audio thread runs any more. Waits until the files are complete, but not for a disk that hangs.
   public func close(within seconds: Double = 10) {
-    let hadThread = state.withLock { state in
+    let threads = state.withLock { state in
       for take in state.takes { take.endNow(at: clock()) }
       state.isEnding = true
-      return state.hasThread
+      return state.threads.count
     }
-    guard hadThread else {
-      pump()
-      return
-    }
+    if threads == 0 { pump() }
     var deadline = timespec()
     clock_gettime(CLOCK_REALTIME, &deadline)
     deadline.tv_sec += Int(seconds)
-    while sem_timedwait(ended.pointer, &deadline) != 0 {
-      guard errno == EINTR else { return }
+    for _ in 0..<threads {
+      while sem_timedwait(ended.pointer, &deadline) != 0 {
+        guard errno == EINTR else { return }
+      }
     }
-    state.withLock { ($0.isEnding, $0.hasThread) = (false, false) }
+    state.withLock { $0.isEnding = false }
   }
 
   // MARK: What was heard
@@ -172,7 +203,7 @@ public final class Recorder: Sendable {
   public func keep(seconds: Double, rate: Double) -> KeptSound {
     let kept = KeptSound(seconds: seconds, rate: rate)
     state.withLock { $0.kept = kept }
-    run()
+    run(.memory)
     return kept
   }
 
@@ -181,6 +212,7 @@ public final class Recorder: Sendable {
     throws(RecordingError) -> String?
   {
     guard let kept = state.withLock({ $0.kept }) else { return nil }
+    defer { run(.keptFiles) }
     return try kept.write(seconds: seconds, to: path, format: format, until: clock(), calls: calls)
   }
 }

@@ -86,6 +86,8 @@ public final class Take: Sendable {
 
   /// Ends it: no audio thread runs any more, and everything that was heard is there.
   func endNow(at time: Int64) {
+    // The last block seldom ends where a cell does.
+    reader.close()
     state.withLock {
       $0.end = min($0.end ?? time, time)
       $0.isLast = true

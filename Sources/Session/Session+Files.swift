@@ -76,15 +76,17 @@ extension Session {
 
   /// Opens a patch that is in no file.
   public func openText(_ text: String) {
-    patch = read(Array(text.utf8))
-    begin()
+    let bytes = Array(text.utf8)
+    patch = read(bytes)
+    begin(text: bytes)
   }
 
-  private func begin() {
+  /// `text`: what a patch without a file begins as.
+  private func begin(text: [UInt8]? = nil) {
     history = History()
     saved = patch
     common = patch
-    commonBytes = nil
+    commonBytes = text
     isForeign = false
     fileWatch = FileWatch()
     versionConflict = nil

@@ -69,7 +69,7 @@ extension Session {
     isLocked = false
     journalFault = nil
     do throws(FileError) {
-      journal = try findJournal(for: file, telling: true)
+      journal = try findJournal(for: file, telling: true, recovering: true)
       if journal != nil { return true }
       isLocked = file != nil
       journalFault = "open in another session"
@@ -83,19 +83,11 @@ extension Session {
   }
 
   /// The journal beside the file, or the one in the state folder if the file's folder is not writable. nil:
-  /// another session holds it.
-  func findJournal(for file: String?, telling: Bool) throws(FileError) -> Journal? {
+  /// another session holds it. `recovering`: for a patch without a file, one with edits will do.
+  func findJournal(for file: String?, telling: Bool, recovering: Bool = false) throws(FileError) -> Journal? {
     var found: [String] = []
     defer { if telling { for text in found { notice(text) } } }
-    guard let file else {
-      // For patches without a file, the first journal that no other session holds.
-      for number in 1...99 {
-        if let journal = try Journal.open(at: Journal.untitledPath(number), notices: &found) {
-          return journal
-        }
-      }
-      return nil
-    }
+    guard let file else { return try findUntitledJournal(recovering: recovering, &found) }
     do throws(FileError) {
       return try Journal.open(at: Journal.besidePath(for: file), notices: &found)
     } catch {
@@ -104,6 +96,26 @@ extension Session {
       else { throw error }
       return journal
     }
+  }
+
+  /// For a patch without a file, of the journals that no other session holds: the first with edits of a patch that began as
+  /// this one, or as any if this one begins empty; or else the first without edits. nil: there is none.
+  private func findUntitledJournal(recovering: Bool, _ notices: inout [String]) throws(FileError) -> Journal?
+  {
+    var free: Journal?
+    for number in 1...99 {
+      let path = Journal.untitledPath(number)
+      if free != nil, !PatchFile.exists(path) { break }
+      guard let journal = try Journal.open(at: path, notices: &notices) else { continue }
+      if journal.isEmpty {
+        free = free ?? journal
+      } else if recovering, let content = try? journal.read() {
+        if commonBytes == nil || content.file == commonBytes { return journal }
+        notices.append(
+          "unsaved edits of another patch without a name are kept: `sostenuto` alone brings them back")
+      }
+    }
+    return free
   }
 
   /// Called after each edit and periodically: restarts a failed journal, and shortens a long one.
@@ -135,10 +147,11 @@ extension Session {
       if journal?.isGone ?? true {
         journal = nil
         guard let other = try findJournal(for: file, telling: true) else { return }
-        // Another session's edits must stay.
-        guard other.isEmpty else {
-          if !isLocked { notice("edits of another session lie in \(other.path)") }
-          return
+        // A session that held it ended with edits, which must stay.
+        if !other.isEmpty {
+          let kept = try other.keepCopy()
+          other.clear()
+          notice("another session of this patch ended with unsaved edits: its journal is kept as \(kept)")
         }
         journal = other
       }

@@ -13,6 +13,9 @@ struct ProgramsState {
   var ids: [String: NodeID] = [:]
   var wishes: [ConnectionWish] = []
   var wishesClient = ""
+  /// The program's own client, or the last one: while no server runs, wishes go on to name its ports, so that an edit meanwhile
+  /// is known when the server is back.
+  var client = ""
   /// Found connections that edits of this session have ended, by the names in those edits: undo makes them again.
   var ended: [CableName: Set<ServerGraph.Link>] = [:]
   /// A test's picture in place of a server's, with the program's own client.
@@ -57,7 +60,7 @@ extension Session {
       programs.patchbay = patchbay
     }
     updateSurroundings()
-    let own = supervisor.driver?.clientName ?? ""
+    let own = ownClient
     guard programs.surroundings.wishes != programs.wishes || own != programs.wishesClient else { return }
     (programs.wishes, programs.wishesClient) = (programs.surroundings.wishes, own)
     programs.patchbay?.wish(programs.wishes, own: own)
@@ -106,13 +109,18 @@ extension Session {
     programs.surroundings.number = number
   }
 
+  /// Name of the program's client, or of the last one; empty if there was none.
+  private var ownClient: String {
+    let present = supervisor.driver?.clientName ?? programs.given?.client ?? ""
+    if !present.isEmpty { programs.client = present }
+    return programs.client
+  }
+
   /// The ports that the driver registers for the patch.
   private var ownPorts: OwnPorts {
     var own = OwnPorts()
-    guard let client = supervisor.driver?.clientName ?? programs.given?.client, !client.isEmpty else {
-      return own
-    }
-    own.client = client
+    own.client = ownClient
+    if own.client.isEmpty { return own }
     for endpoint in engine.endpoints
     where !endpoint.isTap && endpoint.device.isEmpty && patch[endpoint.node] != nil {
       for channel in 0..<endpoint.channels {

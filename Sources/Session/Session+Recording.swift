@@ -8,7 +8,7 @@ import Recording
 struct RunningTake {
   let take: Take
   let capture: NodeID
-  let point: Engine.CapturePoint
+  var point: Engine.CapturePoint
   /// The take for whose replay it is there.
   var owner: Take?
   /// It has been asked to end.
@@ -96,6 +96,22 @@ extension Session {
     guard !ending.isEmpty else { return "`\(port)` is not being recorded" }
     for index in ending { end(&runningTakes[index], at: frame) }
     return "recorded " + ending.map { runningTakes[$0].take.status.path }.joined(separator: ", ")
+  }
+
+  /// A take goes on with the node that replaces its own, as the cables do. Call it before the patch changes.
+  func moveTakes(to next: Patch) {
+    for index in runningTakes.indices where !runningTakes[index].isEnding && runningTakes[index].owner == nil
+    {
+      let point = runningTakes[index].point
+      guard next[point.node] == nil, let name = patch[point.node]?.name, let node = next[named: name],
+        let kind = catalogue[node.kind]
+      else { continue }
+      let port = kind.output(like: point.port ?? "", isEvents: false)
+      runningTakes[index].point.node = node.id
+      runningTakes[index].point.port = port
+      runningTakes[index].point.input = port == nil ? kind.inputs.first { !$0.isEvents }?.name : nil
+      engine.moveCapture(runningTakes[index].capture, to: node.id, port: port)
+    }
   }
 
   func end(_ running: inout RunningTake, at frame: Int64?) {

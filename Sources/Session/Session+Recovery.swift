@@ -50,7 +50,8 @@ extension Session {
   private func restore(_ content: JournalContent, from source: Journal) -> Bool {
     let text = PatchWriter.write(patch, catalogue: catalogue, whole: true)
     let common = PatchReader.read(bytes: content.file, file: "", catalogue: catalogue).patch
-    let isSame = PatchWriter.write(common, catalogue: catalogue, whole: true) == text
+    let isSame = file == nil || PatchWriter.write(common, catalogue: catalogue, whole: true) == text
+    if file == nil { commonBytes = content.file }
     let base =
       content.base == content.file
       ? common : PatchReader.read(bytes: content.base, file: "", catalogue: catalogue).patch

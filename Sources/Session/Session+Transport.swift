@@ -44,8 +44,13 @@ extension TransportChange {
 }
 
 extension Session {
-  /// Performs an order to the transport: the server's, or the patch's own at an engine frame.
+  /// Performs an order to the transport: the server's, or the patch's own at an engine frame. A server takes orders at once,
+  /// so they wait for their frames here.
   func direct(_ order: TransportOrder, at frame: Int64?) -> String {
+    if let frame, frame > engine.renderer.time, supervisor.transportRole.isOutside {
+      waitingOrders.append((order, frame))
+      return order.line
+    }
     let change = TransportChange(order)
     guard !supervisor.perform(change) else {
       return supervisor.transportRole == .clock ? "\(order.line): only the MIDI clock can" : order.line
@@ -56,8 +61,17 @@ extension Session {
     return order.line
   }
 
+  /// Hands on the orders to a server's transport whose frames have come: a period late, and as late as this is called.
+  public func followOrders() {
+    while let (order, frame) = waitingOrders.first, engine.renderer.time >= frame {
+      waitingOrders.removeFirst()
+      _ = direct(order, at: nil)
+    }
+  }
+
   /// Hands the patch's wish to the driver, and tells the user when the lead comes or goes.
   func followTransport() {
+    followOrders()
     supervisor.update(transport: patch.settings.mode)
     let role = supervisor.transportRole
     guard role != knownRole, hasStarted else { return }

@@ -106,6 +106,8 @@ public struct SessionOptions: Sendable {
   var knownUse: (revision: Revision, isUsed: Bool)?
   /// The present scene, as of a state.
   var knownScene: (revision: Revision, newest: Int?, scene: PresentScene?)?
+  /// Orders to a server's transport that are not due yet, in order of their frames.
+  var waitingOrders: [(order: TransportOrder, frame: Int64)] = []
   /// Told to the user last.
   var knownRole = TransportRole.own
   private var reportedLostMidi = 0
@@ -262,9 +264,7 @@ public struct SessionOptions: Sendable {
   /// Reports channels of inputs and outputs for which the server or device has no place.
   private func noticeLackingPorts() {
     guard supervisor.driver != nil, !options.isPatchbay else { return }
-    let lacking = Dictionary(
-      uniqueKeysWithValues: report.nodes.filter { $0.lackingChannels > 0 }.map { ($0.id, $0.lackingChannels) }
-    )
+    let lacking = engine.lackingChannels
     // Ports come one after the other: what lacks for half a second has not come.
     if lacking != lackingPorts.found { lackingPorts = (lacking, nanoseconds(), lackingPorts.told) }
     guard lacking != lackingPorts.told, nanoseconds() - lackingPorts.since > 500_000_000 else { return }
@@ -461,6 +461,7 @@ public struct SessionOptions: Sendable {
 
   /// `line`: nil if there is nothing left to do for the sound.
   private func adopt(_ change: Change, describing line: String? = nil, isUndo: Bool = false) {
+    moveTakes(to: change.patch)
     patch = change.patch
     maintainJournal()
     followTransport()

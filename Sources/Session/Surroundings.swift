@@ -182,7 +182,11 @@ struct SurroundingsBuilder {
   }
 
   private mutating func describe(_ id: NodeID) {
-    let all = owners.filter { $0.value == id }.keys.sorted()
+    var all = owners.filter { $0.value == id }.keys.sorted()
+    // Another node, with a pattern that fits as well, stands for its program.
+    if all.isEmpty, let node = document[id] {
+      all = remembered.programs(like: node.program).filter { $0 != own.client }.sorted()
+    }
     let running = all.filter { graph.ports[$0] != nil }
     var seen: Set<ServerGraph.Port> = []
     let ports = all.flatMap { remembered.ports[$0] ?? [] }.filter { port in

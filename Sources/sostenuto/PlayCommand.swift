@@ -148,6 +148,7 @@ struct PlayCommand: Command {
     let isExact = start != nil && session.engine.rate == rate && !isLoose
     let next = agenda.next { [engine = session.engine, origin] in engine.frame(of: $0).map { $0 - origin } }
     let nextTime = next.map { seconds(until: $0.frame, of: $0.item) } ?? .infinity
+    session.followOrders()
     if now >= nextTick {
       tick()
       nextTick = now + 16_000_000

@@ -48,7 +48,7 @@ import Session
     }
     if let name = wanted, theme(named: name, &problems) == nil {
       problems.append(
-        "\(givenTheme == nil ? path("config.toml") ?? "" : "--theme"): error: no theme `\(name)`; "
+        "\(givenTheme == nil ? "\(path("config.toml") ?? ""):\(settings.themeLine)" : "--theme"): error: no theme `\(name)`; "
           + "there are \(names.joined(separator: ", "))")
     }
   }

@@ -135,8 +135,21 @@ import Testing
     #expect(wishes.grant("quad", channels: 4, of: card) == Array(card[4..<6]))
     #expect(wishes.grant("more", channels: 2, of: card) == [])
     #expect(wishes.grant("mains", channels: 1, of: card) == Array(card[0..<2]))
+    // What an output leaves is taken by one that has none, until it comes back.
+    for _ in 0..<3 {
+      wishes.keepGrants(of: ["mains", "quad", "more"])
+      #expect(wishes.grant("more", channels: 2, of: card) == Array(card[2..<4]))
+      wishes.keepGrants(of: ["mains", "quad", "more", "phones"])
+      #expect(wishes.grant("more", channels: 2, of: card) == [])
+      #expect(wishes.grant("phones", channels: 1, of: card) == Array(card[2..<4]))
+      #expect(wishes.grant("more", channels: 2, of: card) == [])
+    }
+    // A new one that has them at once keeps them.
     wishes.keepGrants(of: ["mains", "quad"])
-    #expect(wishes.grant("more", channels: 2, of: card) == Array(card[2..<4]))
+    #expect(wishes.grant("new", channels: 2, of: card) == Array(card[2..<4]))
+    wishes.keepGrants(of: ["mains", "quad", "new", "phones"])
+    #expect(wishes.grant("phones", channels: 1, of: card) == [])
+    #expect(wishes.grant("new", channels: 2, of: card) == Array(card[2..<4]))
     // Another card took the place of the first.
     let other = ["usb:1", "usb:2"]
     #expect(wishes.grant("mains", channels: 2, of: other) == other)

@@ -57,6 +57,30 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/.demo.patch.journal"))
   }
 
+  /// An instrument that is opened has a patch without a name, which is written down as other patches are; another one that is
+  /// opened meanwhile is not replaced by it.
+  @Test func aKilledFrontEndLosesNoEditOfAPatchWithoutAName() throws {
+    let folder = try Folder()
+    let organ = "\(Program.repository)/Instruments/organ/organ.sfz"
+    for (arguments, seen, unseen) in [
+      (organ, "organ.sfz", "extra"), ("tour", "tour 1 of", "extra"), (organ, "extra", "tour 1 of"),
+      ("", "extra", "tour 1 of"),
+    ] {
+      let terminal = try Terminal(
+        "sh -c 'echo $$ > \(folder.path)/process; exec env XDG_STATE_HOME=\(folder.path) "
+          + "\(Program.path) \(arguments) --driver clock'")
+      let screen = try terminal.wait(for: seen, " PATCH ")
+      #expect(!screen.contains(unseen), "\(screen)")
+      if unseen == "extra", arguments == organ {
+        try terminal.type("node extra gain")
+        try terminal.wait(for: "╭ extra")
+      }
+      let process = try String(contentsOfFile: folder.path + "/process", encoding: .utf8)
+      let id = try #require(Int32(process.trimmingCharacters(in: .whitespacesAndNewlines)))
+      #expect(kill(id, SIGKILL) == 0)
+    }
+  }
+
   @Test func aKilledFrontEndLosesNoEdit() throws {
     let folder = try Folder()
     let path = try patch(in: folder)

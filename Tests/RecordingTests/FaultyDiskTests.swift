@@ -124,6 +124,50 @@ import Testing
     }
   }
 
+  /// A disk that hangs costs the takes on other disks nothing.
+  @Test func aTakeOnAnotherDiskGoesOnWhileADiskHangs() throws {
+    let (folder, other) = (try Folder(), try Folder(in: "/dev/shm"))
+    var info = stat()
+    #expect(stat(folder.path, &info) == 0)
+    let hanging = info.st_dev
+    let (clock, hangs) = (TestClock(), TestClock())
+    let recorder = Recorder(
+      calls: DiskCalls(write: { file, memory, count, place in
+        var info = stat()
+        fstat(file, &info)
+        while info.st_dev == hanging, hangs.time > 0 { sched_yield() }
+        return DiskCalls.writeBytes(file, memory, count, place)
+      })
+    ) { clock.time }
+    let sources = [folder, other].map { _ in Source(channels: 2, frames: 12_000) }
+    let takes = try zip([folder, other], sources).map { folder, source in
+      try recorder.begin(Take.Request(path: folder.file("take.wav"), port: "a", rate: 48000), source.feed)
+    }
+    hangs.time = 1
+    func wait(_ isOver: () -> Bool) {
+      let end = ContinuousClock.now + .seconds(30)
+      while !isOver(), ContinuousClock.now < end { sched_yield() }
+      #expect(isOver())
+    }
+    for turn in 1...20 {
+      for source in sources { source.play(6400) }
+      clock.time = sources[1].time
+      wait { takes[1].status.frames == Int64(turn * 6400) }
+    }
+    #expect(takes[0].status.frames < 6400 * 20)
+    for take in takes { take.end(at: clock.time) }
+    hangs.time = 0
+    wait { takes.allSatisfy(\.status.isFinished) }
+    #expect(takes[0].status.lost > 0 && takes[1].status.lost == 0)
+    let heard = try #require(Heard(other.file("take.wav")))
+    #expect(heard.frames == 6400 * 20)
+    let isSame = (0..<heard.frames).allSatisfy { frame in
+      (0..<2).allSatisfy { heard.samples[frame * 2 + $0] == Source.value(Int64(frame), $0) }
+    }
+    #expect(isSame)
+    recorder.close()
+  }
+
   @Test(arguments: ["wav", "flac", "ogg"])
   func marksStandWhereSomethingWasLost(ending: String) throws {
     let folder = try Folder()

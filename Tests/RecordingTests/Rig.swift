@@ -10,8 +10,9 @@ import Testing
 final class Folder {
   let path: String
 
-  init() throws {
-    path = NSTemporaryDirectory() + "recording-\(UUID().uuidString)"
+  /// On the disk of this folder; nil: that of other temporary files.
+  init(in parent: String? = nil) throws {
+    path = (parent.map { $0 + "/" } ?? NSTemporaryDirectory()) + "recording-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 
@@ -91,7 +92,7 @@ final class Source: @unchecked Sendable {
   }
 
   /// Plays so many frames in blocks as a driver of this period has them.
-  func play(_ frames: Int, period: Int = 64) {
+  func play(_ frames: Int, period: Int = 64, waitsForReaders: Bool = false) {
     var left = frames
     while left > 0 {
       var count = min(left, 64 - Int(time & 63))
@@ -102,7 +103,7 @@ final class Source: @unchecked Sendable {
       let before = feed.lost
       feed.write(
         InputPort(channels: UnsafePointer(pointers), count: channels, isSilent: isSilent, isConnected: true),
-        frames: count, time: time)
+        frames: count, time: time, waitsForReaders: waitsForReaders)
       if feed.lost > before {
         if let last = lost.last, last.from + last.count == time {
           lost[lost.count - 1].count += Int64(count)
@@ -120,7 +121,7 @@ final class Source: @unchecked Sendable {
 final class TestClock: Sendable {
   private let value = Atomic<Int64>(0)
   var time: Int64 {
-    get { value.load(ordering: .relaxed) }
-    set { value.store(newValue, ordering: .relaxed) }
+    get { value.load(ordering: .acquiring) }
+    set { value.store(newValue, ordering: .releasing) }
   }
 }

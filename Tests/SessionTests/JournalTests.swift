@@ -212,6 +212,35 @@ import Testing
     #expect(folder.names == ["a.patch", "b.patch"])
   }
 
+  /// The second session's edits are then safe, and the first's lie beside them.
+  @Test func aSessionThatIsKilledLeavesTheOtherOneToGoOn() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", Self.patch)
+    var first: Session? = try open(path)
+    var second: Session? = try open(path)
+    try first?.perform("node b gain")
+    try second?.perform("node c gain")
+    first = nil
+    let end = ContinuousClock.now + .seconds(20)
+    while second?.journalFault != nil, ContinuousClock.now < end {
+      second?.tick()
+      sched_yield()
+    }
+    #expect(second?.journalFault == nil)
+    #expect(
+      second?.takeNotices().words.contains { $0.contains("its journal is kept as .a.patch.journal.1") }
+        == true)
+    try second?.perform("node d gain")
+    let edited = canonical(try #require(second))
+    second = nil
+    #expect(try text(folder.path + "/.a.patch.journal.1").contains("node b gain"))
+    let third = try open(path)
+    #expect(canonical(third) == edited)
+    try third.save()
+    third.close()
+    #expect(folder.names == [".a.patch.journal.1", "a.patch"])
+  }
+
   @Test(arguments: [1, 2, 3] as [UInt64])
   func whateverIsDoneTheJournalBringsItBack(seed: UInt64) throws {
     print("seed \(seed)")

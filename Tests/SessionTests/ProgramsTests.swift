@@ -292,6 +292,40 @@ import Testing
     #expect(session.surroundings.wishes.flatMap(ServerGraph(ports).links).count == 3)
   }
 
+  /// While no server runs, the patch's wishes go on to name the program's own ports: what is disconnected meanwhile is then
+  /// known when the server is back.
+  @Test func wishesOutliveTheServerAndFollowEditsMeanwhile() throws {
+    let session = session(
+      "node o oscillator", "node out output channels=2", "connect o -> out", "node fx client",
+      "connect out -> fx.in_*")
+    let fx = (1...2).map { Port("fx", "in_\($0)", isInput: true) }
+    let links = (1...2).map { Link("mine:out_\($0)", "fx:in_\($0)") }
+    show(session, fx, links, as: "mine")
+    let wishes = session.surroundings.wishes
+    #expect(wishes.count == 1 && links.allSatisfy(wishes[0].holds))
+    show(session, [], [], as: "")
+    #expect(session.surroundings.wishes == wishes)
+    try session.perform("disconnect out -> fx.in_*")
+    #expect(session.surroundings.wishes.isEmpty)
+    try session.undo()
+    #expect(session.surroundings.wishes == wishes)
+  }
+
+  /// Two patterns fit one program: both nodes say that it runs.
+  @Test func aProgramThatSeveralNodesStandForRunsForAllOfThem() throws {
+    let session = session("node rec client client=rec*", "node exact client client=\"rec x\"")
+    show(session, [Port("rec x", "in", isInput: true)])
+    let around = session.surroundings
+    #expect(
+      ["rec", "exact"].map { name in
+        around.patch[named: name].flatMap { around.programs[$0.id]?.isRunning }
+      } == [true, true])
+    show(session, [Port("other", "in", isInput: true)])
+    #expect(
+      session.surroundings.patch[named: "rec"].flatMap { session.surroundings.programs[$0.id]?.isRunning }
+        == false)
+  }
+
   /// What the driver connects of itself, at an output and at a MIDI input.
   @Test func whatTheDriverConnectedAndSomebodyEndedStaysEndedInTheFile() throws {
     let folder = try Folder()

@@ -43,17 +43,48 @@ import Testing
     }
   }
 
-  private func render(_ path: String, _ script: String, to output: String, period: Int) throws -> [String] {
+  private func render(
+    _ path: String, _ script: String, to output: String, period: Int, seconds: Double = 1
+  ) throws -> [String] {
     var options = SessionOptions()
     options.isOffline = true
     options.driver.period = period
     let session = Session(options: options)
     try session.open(path)
-    var request = RenderRequest(seconds: 1)
+    var request = RenderRequest(seconds: seconds)
     request.output = output
     request.script = Script.read(script, file: "").lines
     try session.render(request)
     return session.takeNotices().words
+  }
+
+  /// The take's port is then that of the node of its name. The render ends amid a block, and so does the take.
+  @Test(arguments: [37, 64, 100, 1024])
+  func aTakeGoesOnWithTheNodeThatReplacesItsOwnToTheLastFrame(period: Int) throws {
+    let (folder, _) = try folder()
+    let patch = try folder.file(
+      "b.patch",
+      """
+      node tone oscillator shape=saw freq=220Hz
+      node dist distortion drive=12dB
+      node out output channels=1
+      connect tone -> dist
+      connect dist -> out
+      """)
+    let script = """
+      at 0.1001s record dist \(folder.path)/dist.wav
+      at 0.3s replace dist filter freq=500Hz
+      at 0.45s undo
+      at 0.6003s replace dist ringmod
+      at 0.7s replace dist player
+      at 0.75s undo
+      """
+    _ = try render(patch, script, to: folder.path + "/whole.wav", period: period, seconds: 0.9997)
+    let whole = try samples(folder.path + "/whole.wav")
+    let take = try samples(folder.path + "/dist.wav")
+    #expect(take.count == whole.count - Int((0.1001 * 48000).rounded()))
+    #expect(take == Array(whole.suffix(take.count)))
+    #expect(take.suffix(10).allSatisfy { $0 != 0 })
   }
 
   @Test(arguments: [64, 100, 1024])

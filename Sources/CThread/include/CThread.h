@@ -48,12 +48,6 @@ pid_t sostenuto_spawn_dependent(const char *const *arguments);
    they would silently do nothing. With the sanitizer, tests may define `sostenuto_after_render`. */
 /* Lets another thread have the processor. RealtimeSanitizer takes it for a call that waits. */
 void sostenuto_yield(void);
-
-/* A driver renders without a deadline, as a JACK server that freewheels: then the audio thread waits for those who take its
-   sound. */
-void sostenuto_begin_unhurried(void);
-void sostenuto_end_unhurried(void);
-bool sostenuto_is_unhurried(void);
 void sostenuto_rtsan_enter(void);
 void sostenuto_rtsan_exit(void);
 bool sostenuto_rtsan_is_built_in(void);

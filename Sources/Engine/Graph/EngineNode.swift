@@ -64,7 +64,7 @@ final class EngineNode {
   /// Leaving, but audible until its tail is over.
   var isRinging = false
   var startedAt: Int64 = 0
-  /// First driver channel, for endpoints.
+  /// First driver channel, for endpoints; `DriverChannels.capacity` for one that found none free.
   var firstChannel: Int?
   /// Name of its ports at the driver, if not the node's own. For `midi`: the sender that it listens to.
   var portName: String?

@@ -130,11 +130,13 @@ public final class Renderer: @unchecked Sendable {
   /// Renders `frames` frames (any number from 1). `inputs` and `outputs` have `DriverChannels.capacity`
   /// entries of `frames` floats each, nil where the driver has no such channel; outputs are overwritten.
   /// `midi` has `MidiInput.ports` entries, `midiOutputs` `MidiOutput.ports`. `load`: the driver's, smoothed; 0 without a
-  /// deadline. `transport`: the server's or a clock's, which is followed; nil: there is none. Audio thread.
+  /// deadline. `waitsForReaders`: see `DriverChannels`. `transport`: the server's or a clock's, which is followed; nil: there
+  /// is none. Audio thread.
   @_noLocks public final func render(
     frames: Int, inputs: UnsafeMutablePointer<UnsafePointer<Float>?>,
     outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, midi: UnsafePointer<MidiInput>? = nil,
-    midiOutputs: UnsafePointer<MidiOutput>? = nil, load: Float = 0, transport: TransportInput? = nil
+    midiOutputs: UnsafePointer<MidiOutput>? = nil, load: Float = 0, waitsForReaders: Bool = false,
+    transport: TransportInput? = nil
   ) {
     self.load = load
     var next = transport
@@ -158,7 +160,8 @@ public final class Renderer: @unchecked Sendable {
         if !isSplit { count = Int(due &- now) }
       }
       driver.pointee = DriverChannels(
-        inputs: inputs, outputs: outputs, offset: done, midi: midi, midiOutputs: midiOutputs)
+        inputs: inputs, outputs: outputs, offset: done, midi: midi, midiOutputs: midiOutputs,
+        waitsForReaders: waitsForReaders)
       runPlan(count, isSplit: isSplit, isLast: done &+ count == frames)
       if isSplit { endSplit() }
       watch.measure(driver.pointee, frames: count, time: now)

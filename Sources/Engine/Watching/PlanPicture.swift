@@ -174,7 +174,7 @@ struct PlanPicture {
   mutating func refresh(at now: Int64, rate: Double, device: DeviceChannels) {
     for index in nodes.indices {
       refresh(index, now, rate)
-      let lacking = Self.lackingChannels(of: subjects[index].node, device)
+      let lacking = device.lackingChannels(of: subjects[index].node)
       if nodes[index].lackingChannels != lacking { nodes[index].lackingChannels = lacking }
       let isUnheard = device.unheard.contains(subjects[index].node.id)
       if nodes[index].isUnheard != isUnheard { nodes[index].isUnheard = isUnheard }
@@ -197,18 +197,6 @@ struct PlanPicture {
         }
       }
     }
-  }
-
-  /// Number of an endpoint's channels that the driver lacks.
-  private static func lackingChannels(of node: EngineNode, _ device: DeviceChannels) -> Int {
-    guard node.endpoint == .input || node.endpoint == .output else { return 0 }
-    let isInput = node.endpoint == .input
-    let channels = isInput ? node.outputPort(0).count : node.inputPort(0).count
-    // Without a driver channel all of them are taken by others.
-    guard node.firstChannel != nil else { return channels }
-    let lacking = device.lacking[node.id] ?? 0
-    if !node.key.device.isEmpty { return lacking }
-    return max(0, channels - (isInput ? device.inputs : device.outputs), lacking)
   }
 
   private mutating func refresh(_ index: Int, _ now: Int64, _ rate: Double) {

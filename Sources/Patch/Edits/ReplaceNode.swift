@@ -169,7 +169,7 @@ extension KindDescription {
   }
 
   /// The same for an output.
-  func output(like port: String, isEvents: Bool?) -> String? {
+  package func output(like port: String, isEvents: Bool?) -> String? {
     if let type = outputIsEvents(port), type == isEvents ?? type { return port }
     return outputs.first { $0.isEvents == isEvents ?? false }?.name
   }
