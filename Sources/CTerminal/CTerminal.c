@@ -200,18 +200,31 @@ unsigned long long cterminal_take_signals(void) {
 
 void cterminal_cancel_deadline(void) { alarm(0); }
 
-void cterminal_stop(void) {
-  struct sigaction standard = {.sa_handler = SIG_DFL}, ours;
-  sigaction(SIGTSTP, &standard, &ours);
+// Stops the whole group, since a parent (make, say) waits with us and the shell waits for it. Returns 0 if it was not stopped:
+// nobody can continue a group without a shell.
+static int stop_group(int signal_number) {
   atomic_fetch_and(&pending, ~(1ull << SIGCONT));
-  // The whole group, since a parent (make, say) waits with us and the shell waits for it.
-  kill(0, SIGTSTP);
+  kill(0, signal_number);
   // Another thread may be the one that is stopped first, and its handler may be the one that is told of the end: until
-  // then the terminal is the shell's. Nobody can continue a group without a shell, which is not stopped.
+  // then the terminal is the shell's.
   for (int tries = 0; tries < 100; tries++) {
-    if (atomic_fetch_and(&pending, ~(1ull << SIGCONT)) & 1ull << SIGCONT) break;
+    if (atomic_fetch_and(&pending, ~(1ull << SIGCONT)) & 1ull << SIGCONT) return 1;
     struct timespec moment = {.tv_nsec = 1000 * 1000};
     nanosleep(&moment, NULL);
   }
+  return 0;
+}
+
+// The shell has continued us in the background, where the terminal is not ours.
+static int is_in_background(void) {
+  pid_t front = tcgetpgrp(input);
+  return front > 0 && front != getpgrp();
+}
+
+void cterminal_stop(void) {
+  struct sigaction standard = {.sa_handler = SIG_DFL}, ours;
+  sigaction(SIGTSTP, &standard, &ours);
+  int was_stopped = stop_group(SIGTSTP);
+  while (was_stopped && is_in_background()) was_stopped = stop_group(SIGTTIN);
   sigaction(SIGTSTP, &ours, NULL);
 }

@@ -253,6 +253,8 @@ public final class Terminal {
     leaveCurses()
     prepareRestoring(keyboard: false)
     cterminal_set_active(1)
+    // Answers to queries would be echoed in the shell's mode.
+    reset_prog_mode()
     resize()
     painter.clear()
     enterModes()

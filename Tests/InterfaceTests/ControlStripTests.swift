@@ -17,7 +17,8 @@ import Testing
   /// The rows of the strip.
   private func strip(_ stage: Stage) -> [String] {
     let lines = stage.screen.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    guard let keyboard = lines.firstIndex(where: { $0.hasPrefix(" octave") }) else { return [] }
+    guard let keyboard = lines.firstIndex(where: { $0.hasPrefix(" octave") || $0.hasPrefix(" pedal") })
+    else { return [] }
     return lines[keyboard - 2..<keyboard].map { line in
       let end = line.lastIndex { $0 != " " }
       return end.map { String(line[...$0]) } ?? ""
@@ -32,11 +33,11 @@ import Testing
         " ▕████░░▏18.0 dB                       ▕░░░░░░▏-inf dB    ▕███░░░▏0.0 dB",
       ])
     stage.press("alt-3")
-    #expect(strip(stage)[0] == " 1 dist.drive       2 ·               ▸3 main[0,1]        4 piano -> dist")
+    #expect(strip(stage).first == " 1 dist.drive       2 ·               ▸3 main[0,1]        4 piano -> dist")
     // A narrow screen shows those around the picked one.
     stage.columns = 40
     stage.press("alt-4")
-    #expect(strip(stage)[0] == "‹3 main[0,1]       ▸4 piano -> dist", "a mark for those at the left")
+    #expect(strip(stage).first == "‹3 main[0,1]       ▸4 piano -> dist", "a mark for those at the left")
   }
 
   @Test func arrowsTurnThePickedOneAndAGestureIsOneEdit() {

@@ -47,7 +47,7 @@ import Testing
     expectScreen(
       scene, state, 40, 16,
       """
-       reconnect.patch
+       reconnect.patch   mute main  solo main
       ─[matrix]───────────────────────────────
        main   matrix 4 × 2
                                 out 0  out 1

@@ -16,7 +16,9 @@ import Testing
   /// The row of scenes.
   private func row(_ stage: Stage) -> String {
     let lines = stage.screen.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    guard let keyboard = lines.firstIndex(where: { $0.hasPrefix(" octave") }) else { return "" }
+    guard let keyboard = lines.firstIndex(where: { $0.hasPrefix(" octave") || $0.hasPrefix(" pedal") }) else {
+      return ""
+    }
     return lines[keyboard - 1]
   }
 
@@ -46,7 +48,7 @@ import Testing
   @Test func aClickRecallsAndANarrowScreenShowsThePresentOne() {
     let stage = stage()
     let lines = stage.screen.split(separator: "\n", omittingEmptySubsequences: false)
-    let row = (lines.firstIndex { $0.hasPrefix(" octave") } ?? 0) - 1
+    let row = (lines.firstIndex { $0.hasPrefix(" octave") || $0.hasPrefix(" pedal") } ?? 0) - 1
     stage.app.handle(.mouse(MouseEvent(.press, .left, at: Point(10, row))))
     #expect(stage.lastEdit == "recall 1")
     stage.press("alt-R alt-T alt-Y alt-U")
@@ -73,7 +75,7 @@ import Testing
     let stage = stage()
     stage.press("esc : =control_1_morph_1_2 enter p")
     let lines = stage.screen.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    let keyboard = lines.firstIndex { $0.hasPrefix(" octave") } ?? 3
+    let keyboard = lines.firstIndex { $0.hasPrefix(" octave") || $0.hasPrefix(" pedal") } ?? 3
     #expect(lines[keyboard - 2].hasPrefix(" 1 morph 1 2") && lines[keyboard - 1].contains("100 %"))
     #expect(lines[keyboard - 3].hasPrefix(" scenes  1 verse  ▸2 chorus"))
     stage.press("alt-1")

@@ -69,6 +69,11 @@ import Testing
     #expect(stage.focus == "dist")
     stage.press("ctrl-r home u")
     #expect(stage.focus == "dist")
+    // Another node of the same name, and a cable's destination.
+    stage.press("F7 home u")
+    #expect(stage.focus == "dist")
+    stage.press(": =disconnect_dist_->_main enter home u")
+    #expect(stage.focus == "main")
     // A change of a value leaves it where it is.
     stage.press(": =set_main[0,1]_-6dB enter")
     stage.press("home u")

@@ -15,7 +15,7 @@ import Session
 
   nonisolated static let actions: [Action] = [
     Action(
-      "palette", "Find anything: nodes, parameters, scenes, actions, kinds, verbs, recent files",
+      "palette", "Find anything: nodes, parameters, scenes, themes, actions, kinds, verbs, recent files",
       [.anywhere: "ctrl-p"]
     ) {
       open($0)
@@ -25,7 +25,8 @@ import Session
   static func open(_ desk: Desk) {
     var entries: [Entry] = []
     var names: Set<String> = []
-    for entry in nodes(desk) + scenes(desk) + layouts + actionEntries + kinds(desk) + verbs + files
+    for entry in nodes(desk) + scenes(desk) + layouts + themes(desk) + actionEntries + kinds(desk) + verbs
+      + files
     where names.insert(entry.name).inserted {
       entries.append(entry)
     }
@@ -59,6 +60,12 @@ import Session
           }
         }
       }
+  }
+
+  private static func themes(_ desk: Desk) -> [Entry] {
+    desk.themes.map { name in
+      Entry(name: "theme \(name)", detail: "other colours") { $0.chosenTheme = name }
+    }
   }
 
   /// Patches that were open before.

@@ -66,7 +66,7 @@ enum Program {
       switch answer {
       case "y":
         if desk.workbench.file == nil {
-          Prompt.open("save ", desk)
+          Prompt.open("wq ", desk)
         } else {
           Saving(desk).save(as: nil) { $0.wish = .quit }
         }

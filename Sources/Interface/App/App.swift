@@ -94,7 +94,7 @@ import Screen
       desk.say(notices.joined(separator: "; "))
       needsRender = true
     }
-    if Saving(desk).askAboutVersion() { needsRender = true }
+    if Saving(desk).tellOfVersion() { needsRender = true }
     desk.state.play.target = Piano(desk).target
     Piano(desk).tick()
     Piano(desk).settle()
@@ -116,6 +116,7 @@ import Screen
   public func handle(_ event: InputEvent) {
     needsRender = true
     movedAt = desk.now()
+    let view = desk.state.view
     switch event {
     case .key(let stroke): handle(stroke)
     case .paste(let text):
@@ -131,6 +132,10 @@ import Screen
     case .terminate: wish = .quit
     }
     while !desk.requests.isEmpty { perform(desk.requests.removeFirst()) }
+    // On the smallest screens the inspector takes all rows: another view takes its place.
+    if desk.state.view != view, desk.state.overlay is Inspector, desk.viewSize.rows == 0 {
+      desk.state.overlay = nil
+    }
     Piano(desk).settle()
     settle()
   }
@@ -141,8 +146,8 @@ import Screen
     desk.state.message = nil
     if let overlay = desk.state.overlay as? any Overlay {
       if overlay.letsPlay, desk.state.mode == .play, Piano(desk).press(stroke) { return }
-      // The inspector's own Ctrl-Z is an undo; elsewhere it leads to the shell, as everywhere.
-      let isSuspended = !(overlay is Inspector) && action(for: stroke.key)?.name == "suspend"
+      // It leads to the shell from everywhere.
+      let isSuspended = action(for: stroke.key)?.name == "suspend"
       if !isSuspended, overlay.takes(stroke.key) { return overlay.handle(stroke, desk) }
     }
     if desk.state.mode == .play, Piano(desk).press(stroke) { return }
@@ -224,8 +229,11 @@ import Screen
     let view = Views[desk.state.view]
     let isPlaying = desk.state.mode == .play
     let isTurning = desk.state.play.control != nil
-    let hints =
+    var hints =
       isPlaying ? Piano.hints(view, isTurning: isTurning) : view.hints(desk.scene, desk.state)
+    if desk.state.isLocked, let quit = hints.firstIndex(where: { $0.action == "quit" }) {
+      hints[quit] = ("lock", "unlock")
+    }
     let (actions, contexts) = (hints.map(\.action) + [view.name.rawValue], contexts)
     if let knownHints, knownHints.actions == actions, knownHints.contexts == contexts {
       return knownHints.keys
@@ -236,7 +244,7 @@ import Screen
       let arrows =
         isTurning
         ? KeyHelp(keys: "← →", name: "turn")
-        : KeyHelp(keys: "arrows", name: view.name == .matrix ? "cell" : "node")
+        : KeyHelp(keys: "arrows", name: view.name == .matrix ? "cell" : view.movesFocus ? "node" : "move")
       keys.insert(arrows, at: min(1, keys.count))
     }
     knownHints = (actions, contexts, keys)

@@ -102,8 +102,13 @@ import Session
 
   /// The line at the cursor of a view that is not the graph.
   private var telling: String {
-    if app.state.view == .graph || app.state.view == .scope { return "" }
+    if app.state.view == .graph { return app.state.graph.showsOverview ? "overview" : "" }
     let view = Views[app.state.view]
+    if app.state.view == .scope {
+      let name = app.state.sound.port.flatMap { app.scene.name(of: $0) } ?? "no port"
+      let facts = view.footer(app.scene, app.state, columns: 200)?.map(\.text).joined() ?? ""
+      return "\(app.state.sound.mode.rawValue) of \(name): \(facts)"
+    }
     if app.state.view == .matrix || app.state.view == .history,
       let spans = view.footer(app.scene, app.state, columns: 200)
     {

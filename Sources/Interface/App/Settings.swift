@@ -10,6 +10,8 @@ import Screen
 public struct Settings: Equatable, Sendable {
   /// Name of a theme; nil: as the command line or the terminal has it.
   public var theme: String?
+  /// Line of that name in the file, from 1; 0 without one.
+  public var themeLine = 0
   /// True when what moves by itself is to be shown once a second.
   public var isCalm = false
   /// True when changes of the file by others are taken as edits.
@@ -36,6 +38,7 @@ public struct Settings: Equatable, Sendable {
       switch name {
       case "theme":
         settings.theme = value?.string
+        settings.themeLine = table.line(of: [name])
         if settings.theme == nil { complain("`theme` is the name of a theme, in quotes") }
       case "motion":
         switch value?.string {

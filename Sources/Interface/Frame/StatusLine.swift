@@ -26,58 +26,90 @@ enum StatusLine {
       } ?? [])
       + (scene.isModified ? [Span(" •", .statusValue)] : [])
     let room = width - 2 - name.width - 3
-    var groups = figures(status)
-    // Groups are dropped by weight when there is no room; they stand in reading order.
-    var weights = [0, 1, 3, 4, 2]
-    func insert(_ group: [Span], weight: Int) {
-      groups.insert(group, at: 0)
-      weights = weights.map { $0 + 1 }
-      weights.insert(0, at: weight)
-    }
-    if status.transport.isUsed, !status.isPatchbay { insert(transport(status.transport), weight: 2) }
-    if let load = status.loading.first {
-      insert([Span("loading ", .statusBar), Span(load.words, .statusValue)], weight: 1)
-    }
-    if status.isFreewheeling { insert([Span("freewheeling", .warning)], weight: 0) }
-    if status.underruns > 0 {
-      insert([Span("under-runs ", .statusBar), Span("\(status.underruns)", .warning)], weight: 1)
-    }
-    if status.lostMidi > 0 {
-      insert([Span("MIDI lost ", .statusBar), Span("\(status.lostMidi)", .warning)], weight: 1)
-    }
-    if status.lostEvents > 0 {
-      insert([Span("events lost ", .statusBar), Span("\(status.lostEvents)", .warning)], weight: 1)
-    }
-    if let take = status.takes.first {
-      let name = take.path.split(separator: "/").last.map(String.init) ?? take.path
-      let others = status.takes.count > 1 ? " +\(status.takes.count - 1)" : ""
-      let lost = status.takes.reduce(0) { $0 + $1.lost }
-      var group = [
-        Span("● ", .trouble), Span("\(name)\(others) ", .statusBar),
-        Span(Take.words(seconds: take.seconds), .statusValue),
-      ]
-      if lost > 0 { group.append(Span(" lost \(lost)", .trouble)) }
-      if let left = take.secondsLeft, left < 3600 {
-        group.append(Span(" full in \(Take.words(seconds: left))", .warning))
+    var groups = notices(status, isLocked: isLocked) + marks(PatchMarks.of(scene))
+    if status.transport.isUsed, !status.isPatchbay { groups.append(transport(status.transport)) }
+    groups += figures(status)
+    fit(&groups, columns: room)
+    let spans = groups.filter(\.isShown).map(\.spans)
+    canvas.put(name, at: Point(1, row), columns: width - 2, on: .statusBar)
+    canvas.put(
+      [Span].fitting(spans, columns: max(0, room), gap: total(groups, gap: 3) <= room ? 3 : 2),
+      endingAt: width - 1, row: row, on: .statusBar)
+  }
+
+  /// Figures that belong together.
+  private struct Group {
+    var spans: [Span]
+    /// The same in fewer columns.
+    var short: [Span]?
+    var rank: Rank
+    var isShown = true
+  }
+
+  /// What is more important, first. Before `rest` is left out for a take or the transport, the others are shortened.
+  private enum Rank: Int, Comparable {
+    case lock, fault, take, loss, switches, loading, driver, load, transport, rest, marks, peak
+
+    static func < (a: Rank, b: Rank) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  /// Leaves groups out, and shortens others, until the rest has room.
+  private static func fit(_ groups: inout [Group], columns: Int) {
+    let order = groups.indices.sorted { (groups[$0].rank, $0) > (groups[$1].rank, $1) }
+    func leaveOut(_ isNext: (Rank) -> Bool) {
+      for index in order where isNext(groups[index].rank) && total(groups, gap: 2) > columns {
+        groups[index].isShown = false
       }
-      insert(group, weight: 0)
     }
+    leaveOut { $0 > .rest }
+    // Otherwise the driver is shown whole as long as possible.
+    if groups.contains(where: { $0.rank == .take || $0.rank == .transport }) {
+      for index in order where total(groups, gap: 2) > columns {
+        if let short = groups[index].short { groups[index].spans = short }
+      }
+    }
+    leaveOut { $0 <= .rest }
+  }
+
+  private static func total(_ groups: [Group], gap: Int) -> Int {
+    groups.filter(\.isShown).reduce(-gap) { $0 + $1.spans.width + gap }
+  }
+
+  /// What is out of the ordinary, the gravest first.
+  private static func notices(_ status: SessionStatus, isLocked: Bool) -> [Group] {
+    var groups: [Group] = []
+    func add(_ rank: Rank, _ spans: Span...) { groups.append(Group(spans: spans, rank: rank)) }
+    if isLocked { add(.lock, Span("LOCKED", .warning)) }
     if let muted = status.muted.first {
       let others = status.muted.count > 1 ? " +\(status.muted.count - 1)" : ""
-      insert([Span("muted ", .statusBar), Span(muted + others, .trouble)], weight: 0)
+      add(.fault, Span("muted ", .statusBar), Span(muted + others, .trouble))
     }
-    for (group, weight) in marks(PatchMarks.of(scene)) { insert(group, weight: weight) }
-    if isLocked { insert([Span("LOCKED", .warning)], weight: 0) }
-    var shown = Set(groups.indices)
-    for index in weights.reversed() where index < groups.count {
-      if total(groups, shown, gap: 2) <= room { break }
-      shown.remove(index)
+    if let take = status.takes.first { groups.append(self.take(take, of: status.takes)) }
+    for (name, count) in [
+      ("events lost", status.lostEvents), ("MIDI lost", status.lostMidi), ("under-runs", status.underruns),
+    ] where count > 0 {
+      add(.loss, Span("\(name) ", .statusBar), Span("\(count)", .warning))
     }
-    let spans = [Span].fitting(
-      groups.indices.filter(shown.contains).map { groups[$0] }, columns: max(0, room),
-      gap: total(groups, shown, gap: 3) <= room ? 3 : 2)
-    canvas.put(name, at: Point(1, row), columns: width - 2, on: .statusBar)
-    canvas.put(spans, endingAt: width - 1, row: row, on: .statusBar)
+    if status.isFreewheeling { add(.fault, Span("freewheeling", .warning)) }
+    if let load = status.loading.first {
+      add(.loading, Span("loading ", .statusBar), Span(load.words, .statusValue))
+    }
+    return groups
+  }
+
+  /// `● take.wav 0:12`
+  private static func take(_ take: Take.Status, of takes: [Take.Status]) -> Group {
+    let name = take.path.split(separator: "/").last.map(String.init) ?? take.path
+    let others = takes.count > 1 ? " +\(takes.count - 1)" : ""
+    let lost = takes.reduce(0) { $0 + $1.lost }
+    var figures = [Span(Take.words(seconds: take.seconds), .statusValue)]
+    if lost > 0 { figures.append(Span(" lost \(lost)", .trouble)) }
+    if let left = take.secondsLeft, left < 3600 {
+      figures.append(Span(" full in \(Take.words(seconds: left))", .warning))
+    }
+    let mark = [Span("● ", .trouble)]
+    return Group(
+      spans: mark + [Span("\(name)\(others) ", .statusBar)] + figures, short: mark + figures, rank: .take)
   }
 
   private static func journalFault(_ status: SessionStatus) -> String? {
@@ -97,72 +129,65 @@ enum StatusLine {
     return ViewState.Message(fault, isError: true)
   }
 
-  /// `mute main  solo main`, and numbers of maps and controls: `2 ◂  3 ①`. Mutes and solos come first, and stay longest.
-  private static func marks(_ marks: PatchMarks) -> [(group: [Span], weight: Int)] {
-    var groups: [(group: [Span], weight: Int)] = []
-    func more(_ names: [String]) -> String { names[0] + (names.count > 1 ? " +\(names.count - 1)" : "") }
-    var figures: [Span] = []
-    if marks.maps > 0 {
-      figures += [Span("\(marks.maps)", .statusValue), Span(" \(PatchMarks.map)", .statusBar)]
+  /// `mute main  solo main`, and numbers of maps and controls: `2 ◂  3 ①`.
+  private static func marks(_ marks: PatchMarks) -> [Group] {
+    var groups: [Group] = []
+    func add(_ word: String, _ names: [String]) {
+      guard let first = names.first else { return }
+      let others = names.count > 1 ? " +\(names.count - 1)" : ""
+      groups.append(
+        Group(spans: [Span("\(word) ", .statusBar), Span(first + others, .warning)], rank: .switches))
     }
-    if marks.controls > 0 {
+    add("mute", marks.muted)
+    add("solo", marks.soloed)
+    var figures: [Span] = []
+    for (count, mark) in [(marks.maps, PatchMarks.map), (marks.controls, PatchMarks.control(1))]
+    where count > 0 {
       figures += [
-        Span((figures.isEmpty ? "" : "  ") + "\(marks.controls)", .statusValue),
-        Span(" \(PatchMarks.control(1))", .statusBar),
+        Span((figures.isEmpty ? "" : "  ") + "\(count)", .statusValue), Span(" \(mark)", .statusBar),
       ]
     }
-    if !figures.isEmpty { groups.append((figures, 4)) }
-    if !marks.soloed.isEmpty {
-      groups.append(([Span("solo ", .statusBar), Span(more(marks.soloed), .warning)], 1))
-    }
-    if !marks.muted.isEmpty {
-      groups.append(([Span("mute ", .statusBar), Span(more(marks.muted), .warning)], 1))
-    }
+    if !figures.isEmpty { groups.append(Group(spans: figures, rank: .marks)) }
     return groups
   }
 
-  /// `▶ 5.3  120  3/4  leads`
-  private static func transport(_ transport: TransportStatus) -> [Span] {
+  /// `▶ 5.3  120 3/4 leads`
+  private static func transport(_ transport: TransportStatus) -> Group {
     let tempo = (transport.tempo * 10).rounded() / 10
     let digits = tempo == tempo.rounded() ? 0 : 1
-    var spans = [
+    let short = [
       Span(transport.isRolling ? "▶ " : "■ ", .statusBar), Span(transport.place, .statusValue),
-      Span("  \(Printout.fixed(tempo, digits))", .statusValue), Span(" \(transport.meter)", .statusBar),
+      Span("  \(Printout.fixed(tempo, digits))", .statusValue),
     ]
-    if transport.role != .own { spans.append(Span(" \(transport.role.rawValue)", .statusBar)) }
-    return spans
+    let role = transport.role == .own ? "" : " \(transport.role.rawValue)"
+    return Group(
+      spans: short + [Span(" \(transport.meter)\(role)", .statusBar)], short: short, rank: .transport)
   }
 
-  private static func total(_ groups: [[Span]], _ shown: Set<Int>, gap: Int) -> Int {
-    shown.reduce(0) { $0 + groups[$1].width + gap } - gap
-  }
-
-  private static func figures(_ status: SessionStatus) -> [[Span]] {
+  private static func figures(_ status: SessionStatus) -> [Group] {
+    func group(_ word: String, _ value: String, _ rank: Rank, _ key: ThemeKey = .statusValue) -> Group {
+      Group(spans: [Span("\(word) ", .statusBar), Span(value, key)], rank: rank)
+    }
     if status.isPatchbay {
       return [
-        [Span("programs ", .statusBar), Span("\(status.programs)", .statusValue)],
-        [Span("connections ", .statusBar), Span("\(status.connections)", .statusValue)],
+        group("programs", "\(status.programs)", .driver),
+        group("connections", "\(status.connections)", .load),
       ]
     }
     let rate = status.rate / 1000
-    let digits = rate == rate.rounded() ? 0 : 1
-    var driver = [
-      Span("\(status.driver) ", .statusBar),
-      Span("\(Printout.fixed(rate, digits)) kHz/\(status.period)", .statusValue),
-    ]
+    let number = Printout.fixed(rate, rate == rate.rounded() ? 0 : 1)
+    var driver = group(status.driver, "\(number) kHz/\(status.period)", .driver)
+    driver.short = [Span("\(status.driver) ", .statusBar), Span("\(number)/\(status.period)", .statusValue)]
     if status.roundTrip > 0 {
-      driver.append(Span("  \(Printout.fixed(status.roundTrip * 1000, 1)) ms", .statusValue))
+      driver.spans.append(Span("  \(Printout.fixed(status.roundTrip * 1000, 1)) ms", .statusValue))
     }
+    let polyphony = status.polyphony > 0 ? "/\(status.polyphony)" : ""
     return [
-      driver,
-      [Span("load ", .statusBar), Span("\(percent(status.load)) %", .statusValue)],
-      [Span("peak ", .statusBar), Span("\(percent(status.peakLoad)) %", .statusValue)],
-      [Span("xruns ", .statusBar), Span("\(status.xruns)", status.xruns > 0 ? .warning : .statusValue)],
-      [
-        Span("voices ", .statusBar),
-        Span(
-          right("\(status.voices)", 2) + (status.polyphony > 0 ? "/\(status.polyphony)" : ""), .statusValue),
-      ],
+      driver, group("load", "\(percent(status.load)) %", .load),
+      group("peak", "\(percent(status.peakLoad)) %", .peak),
+      status.xruns > 0
+        ? group("xruns", "\(status.xruns)", .loss, .warning) : group("xruns", "0", .rest),
+      group("voices", right("\(status.voices)", 2) + polyphony, .rest),
     ]
   }
 

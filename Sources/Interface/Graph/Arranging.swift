@@ -145,6 +145,13 @@ extension KeyContext {
 
   // MARK: The window
 
+  /// The engine has told of the patch: boxes are as wide as their meters need.
+  private var isReported: Bool {
+    guard let node = scene.patch.nodes.values.first(where: { scene.catalogue[$0.kind]?.isClient != true })
+    else { return true }
+    return scene.report.nodes.contains { $0.id == node.id }
+  }
+
   /// Keeps the detail that fitted, the window where it is as long as it shows the focus, and letters on the ports in sight.
   func keepWindow() {
     guard desk.state.view == .graph, !scene.patch.nodes.isEmpty else { return }
@@ -152,7 +159,7 @@ extension KeyContext {
     if desk.state.graph.fitsOf != scene.fileName {
       (desk.state.graph.fitsOf, desk.state.graph.fits) = (scene.fileName, [:])
     }
-    if desk.state.graph.zoom == nil, desk.state.graph.fits[size] == nil {
+    if desk.state.graph.zoom == nil, desk.state.graph.fits[size] == nil, isReported {
       desk.state.graph.fits[size] = GraphPicture.detail(scene, desk.state, size)
     }
     if var hints = desk.state.overlay as? PortHints {

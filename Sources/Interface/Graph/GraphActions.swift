@@ -21,7 +21,8 @@ extension GraphView {
     Action("insert", "Insert a node into one of its cables", [.patch: "i"]) { Rewiring($0).startInserting() },
     Action("add", "Add a node", [.patch: "a"]) { Rewiring($0).startAdding() },
     Action("rename", "Rename the focused node", [.patch: "R"]) {
-      Prompt.open("rename \($0.focusedNode?.name ?? "") ", $0)
+      guard let node = $0.focusedNode else { return $0.complain(Desk.nothingThere) }
+      Prompt.open("rename \(node.name) ", $0)
     },
     Action("show-programs", "Show or hide the other programs of the JACK server", [.patch: "o"]) { desk in
       let isShown = !desk.scene.showsPrograms

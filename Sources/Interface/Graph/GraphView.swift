@@ -18,7 +18,7 @@ struct GraphView: View {
       ]
     }
     if state.graph.showsOverview {
-      return [("overview", "close"), ("find", "find"), ("show-help", "help"), ("quit", "quit")]
+      return [("leave", "close"), ("find", "find"), ("show-help", "help"), ("quit", "quit")]
     }
     if scene.status.isPatchbay {
       return [
@@ -26,8 +26,9 @@ struct GraphView: View {
         ("keep-cables", "keep"), ("undo", "undo"), ("prompt", "prompt"), ("quit", "quit"),
       ]
     }
-    if scene.patch.nodes.isEmpty { return Action.hintsOfEmptyView }
-    return [
+    if scene.patch.nodes.isEmpty { return Action.hints(ofEmpty: name, scene) }
+    let way: [ActionHint] = state.graph.inside == nil ? [] : [("leave", "out of it")]
+    return way + [
       ("show-help", "help"), ("play", "play"), ("connect", "connect"), ("replace", "replace"),
       ("insert", "insert"), ("remove", "remove"), ("edit", "edit"), ("add", "add"), ("undo", "undo"),
       ("prompt", "prompt"), ("quit", "quit"),

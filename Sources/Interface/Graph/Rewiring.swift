@@ -13,7 +13,7 @@ import Patch
   /// Removes the marked nodes, or the focused one.
   func removeChosen(bridge: Bool) {
     let nodes = desk.chosenNodes
-    guard !nodes.isEmpty else { return }
+    guard !nodes.isEmpty else { return desk.complain(Desk.nothingThere) }
     let edit = Edit.joined(nodes.map { .remove($0.name, bridge: bridge) })
     let names = nodes.map(\.name).joined(separator: ", ")
     if bridge, !desk.state.isLocked, isLastWay(edit),
@@ -49,7 +49,7 @@ import Patch
   // MARK: Kinds
 
   func startReplacing() {
-    guard let node = desk.focusedNode else { return }
+    guard let node = desk.focusedNode else { return desk.complain(Desk.nothingThere) }
     choose("replace \(node.name) by", kinds(near: node.kind)) { kind, desk in
       Rewiring(desk).replaceFocused(with: Node(name: node.name, kind: kind))
     }
@@ -64,7 +64,7 @@ import Patch
   }
 
   func startInserting() {
-    guard let node = desk.focusedNode else { return }
+    guard let node = desk.focusedNode else { return desk.complain(Desk.nothingThere) }
     let hasCable = PortHints.chooseCable(
       of: node, purpose: "insert into which cable of \(node.name)?", desk
     ) { Rewiring($1).chooseInsertion($0) }
@@ -138,7 +138,7 @@ import Patch
 
   /// Inserts the last inserted kind into the focused node's first output cable, or otherwise input cable.
   func insertEffect() {
-    guard let node = desk.focusedNode else { return }
+    guard let node = desk.focusedNode else { return desk.complain(Desk.nothingThere) }
     let out = scene.patch.cables(from: node.id, catalogue: scene.catalogue)
     let audio = (out + scene.patch.cables(into: node.id, catalogue: scene.catalogue)).first {
       scene.isEvents(output: $0.ends.source) != true

@@ -136,7 +136,7 @@ import Session
 
   /// Makes connections that were made elsewhere part of the patch, so that they come back with it.
   func keepFoundCables() {
-    guard let node = desk.focusedNode else { return }
+    guard let node = desk.focusedNode else { return desk.complain(Desk.nothingThere) }
     let found = scene.cables(of: node.id).map(\.ends).filter { scene.outsideCables[$0]?.isFound == true }
     guard !found.isEmpty else { return desk.say("\(node.name) has no cables that were made elsewhere") }
     desk.perform(.all(found.map { .connect(scene.name(of: $0)) }))
@@ -159,7 +159,7 @@ import Session
       desk.perform(.joined(edits))
       return
     }
-    guard let node = desk.focusedNode else { return }
+    guard let node = desk.focusedNode else { return desk.complain(Desk.nothingThere) }
     let hasCable = PortHints.chooseCable(
       of: node, purpose: "disconnect which cable of \(node.name)?", desk
     ) { ends, desk in desk.perform(.disconnect(desk.scene.name(of: ends))) }

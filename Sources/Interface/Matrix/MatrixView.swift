@@ -12,7 +12,15 @@ struct MatrixView: View {
   let context: KeyContext? = .matrix
 
   func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
-    if state.matrix.node == nil, state.matrix.cable == nil { return Action.hintsOfEmptyView }
+    if state.matrix.node == nil, state.matrix.cable == nil { return Action.hints(ofEmpty: name, scene) }
+    if state.matrix.rangeStart != nil {
+      let end: [ActionHint] = state.matrix.rangeEnd == nil ? [("range-end", "end of range")] : []
+      return [("leave", "drop range")] + end + [
+        ("toggle-crosspoint", "on/off"), ("type-gain", "type dB"), ("gain-up", "more"),
+        ("gain-down", "less"), ("toggle-mute", "mute"), ("toggle-solo", "solo"),
+        ("turn-polarity", "polarity"), ("show-help", "help"),
+      ]
+    }
     return state.matrix.cable != nil
       ? [
         ("toggle-crosspoint", "on/off"), ("make-matrix", "make matrix"), ("next-matrix", "next cable"),

@@ -89,6 +89,8 @@ struct Chooser: Overlay {
         [Span("nothing fits", .dim, on: .popup)], at: inside.origin + Point(0, 1), columns: inside.columns)
     }
     let first = Popup.first(selected, shown: rows, of: items.count)
+    // Names come first where both have no room.
+    let hasDetails = inside.columns - 4 - names >= min(8, details)
     for row in 0..<rows where first + row < items.count {
       let item = items[first + row]
       let isSelected = first + row == selected
@@ -99,7 +101,7 @@ struct Chooser: Overlay {
       canvas.put(
         [
           Span(isSelected ? "▸ " : "  ", .accent), Span(DisplayWidth.padded(item.name, to: names), .value),
-          Span("  "), Span(item.detail, .dim),
+          Span("  "), Span(hasDetails ? item.detail : "", .dim),
         ], at: place, columns: inside.columns, on: ground)
     }
   }

@@ -73,7 +73,7 @@ struct Inspector: Overlay {
 @MainActor extension Inspector {
   /// Opens it for the focused node.
   static func open(_ desk: Desk) {
-    guard let node = desk.focusedNode else { return }
+    guard let node = desk.focusedNode else { return desk.complain(Desk.nothingThere) }
     desk.state.overlay = Inspector(node.id)
   }
 
@@ -120,7 +120,7 @@ struct Inspector: Overlay {
     case "right", "l", "space": step(by: 1, desk)
     case "shift-left": step(by: -10, desk)
     case "shift-right": step(by: 10, desk)
-    case "ctrl-z", "u": desk.undo()
+    case "u": desk.undo()
     case "delete", "backspace":
       guard let (node, path, _) = parameter(desk) else { return }
       desk.perform(.set(node.name, path, nil, over: nil))
@@ -128,6 +128,8 @@ struct Inspector: Overlay {
       guard let (node, path, _) = parameter(desk) else { return }
       Learning.start(desk.scene.target(node.name, path), desk, above: self)
     case "enter": edit(desk)
+    // No value begins with it.
+    case "?": desk.requests.append("show-help")
     default:
       guard let letter = stroke.key.text, parameter(desk) != nil else { return }
       var inspector = self

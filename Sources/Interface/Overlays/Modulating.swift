@@ -46,7 +46,10 @@ struct Modulating: Overlay {
       column += canvas.put(
         [Span(text, key)], at: Point(column, row), columns: max(0, canvas.columns - 1 - column))
     }
-    put("\(cable)", .prompt)
+    // Where both have no room in one row, the cable stands above.
+    let entries = DisplayWidth.of("   by [\(depth.text)]   around [\(offset.text)] ")
+    let isAbove = row > 0 && DisplayWidth.of("\(cable)") + entries >= canvas.columns
+    if !isAbove { put("\(cable)", .prompt) }
     for (each, name, line) in [(Field.depth, "by", depth), (.offset, "around", offset)] {
       put("   \(name) ", each == field ? .prompt : .dim)
       let start = column
@@ -57,8 +60,8 @@ struct Modulating: Overlay {
       }
     }
     put("   in \(unitWords)", .dim)
-    guard let error else { return }
-    let words = Wrapping.words("! " + error, .promptError)
+    guard error != nil || isAbove else { return }
+    let words = error.map { Wrapping.words("! " + $0, .promptError) } ?? Wrapping.words("\(cable)", .prompt)
     let lines = Wrapping.lines([words], columns: canvas.columns - 2, gap: 1)
     // Above, since the keys that lead on are named below.
     if row > 0 { Wrapping.draw(lines, endingAt: row - 1, on: &canvas) }

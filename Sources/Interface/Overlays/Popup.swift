@@ -7,9 +7,11 @@ enum Popup {
   static func draw(
     _ title: String, columns: Int, rows: Int, _ frame: ViewFrame, on canvas: inout Canvas
   ) -> Rect {
+    // Controls and scenes below the view stay in sight unless the view is small.
+    let bottom =
+      frame.view.rows >= least.rows + 2 ? frame.view.bottom : frame.playBar?.bottom ?? frame.view.bottom
     let room = Rect(
-      column: 0, row: frame.view.row, columns: canvas.columns,
-      rows: max(1, (frame.playBar?.bottom ?? frame.view.bottom) - frame.view.row))
+      column: 0, row: frame.view.row, columns: canvas.columns, rows: max(1, bottom - frame.view.row))
     let rect = place(Size(columns: columns + 4, rows: rows + 2), in: room, besides: canvas.focus)
     canvas.fill(rect, " ", Style(.popup))
     guard rect.columns > 2, rect.rows > 2 else { return rect }

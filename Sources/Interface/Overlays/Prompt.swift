@@ -69,7 +69,9 @@ struct Prompt: Overlay {
     let first = Popup.first(selected, shown: most, of: candidates.count)
     let shown = Array(candidates.dropFirst(first).prefix(most))
     let rest = candidates.count - first - shown.count
-    let texts = max(shown.map { DisplayWidth.of($0.text) }.max() ?? 0, rest > 0 ? 10 : 0)
+    let more = rest > 0 ? "  +\(rest)" : ""
+    let last = DisplayWidth.of((shown.last?.text ?? "") + more)
+    let texts = max(shown.map { DisplayWidth.of($0.text) }.max() ?? 0, last)
     let details = shown.map { DisplayWidth.of($0.detail) }.max() ?? 0
     // Descriptions stand beside the words where they can be read.
     let room = canvas.columns - start
@@ -80,7 +82,7 @@ struct Prompt: Overlay {
       let place = Point(start, row - shown.count + index)
       let key: ThemeKey = isSelected ? .completionSelected : .completion
       let mark = isSelected ? "▸" : " "
-      let more = rest > 0 && index == shown.count - 1 ? "  +\(rest)" : ""
+      let more = index == shown.count - 1 ? more : ""
       let text = DisplayWidth.padded(mark + candidate.text + more, to: hasDetails ? texts + 3 : width)
       canvas.put(DisplayWidth.padded(text, to: width), at: place, Style(key))
       if hasDetails {

@@ -46,6 +46,21 @@ struct PromptCommand: Sendable {
           Opening(desk).open(FilePath.resolved(unquoted(file), from: ""))
         }
       },
+      PromptCommand("merge", help: "merge the file's version with the patch, yours where both changed") {
+        desk, _ in
+        Saving(desk).take(merging: true)
+      },
+      PromptCommand("reload", help: "take the file's version in place of the patch; undo has yours") {
+        desk, _ in
+        Saving(desk).take(merging: false)
+      },
+      PromptCommand(
+        "wq", help: "wq FILE: save, and quit", arguments: { FileWords.argument($1, endings: ["patch"]) }
+      ) { desk, file in
+        if desk.isKeptRunning { return }
+        if file.isEmpty, desk.workbench.file == nil { return Prompt.open("wq ", desk) }
+        Saving(desk).save(as: file.isEmpty ? nil : unquoted(file)) { $0.wish = .quit }
+      },
       PromptCommand("quit", "q", help: "quit; asks when something is not saved") { desk, _ in
         desk.requests.append("quit")
       },

@@ -40,29 +40,28 @@ import Session
     }
   }
 
-  /// Asks what becomes of a version of the file that contradicts edits made here, once, when no key means a note or
-  /// anything else that is open. True if it asks.
-  func askAboutVersion() -> Bool {
+  /// Tells once of a version of the file that contradicts edits made here, when no key means a note or anything else that is
+  /// open. It comes by itself, so it takes no key: the answers are commands of the prompt. True if it tells.
+  func tellOfVersion() -> Bool {
     guard let conflict = desk.scene.versionConflict, conflict.number != desk.askedVersion,
       desk.state.mode == .patch, desk.state.overlay == nil
     else { return false }
     desk.askedVersion = conflict.number
-    desk.state.overlay = Question(
-      text:
-        "Others changed \(Wrapping.shortened(desk.scene.fileName)), and not as you did: \(conflict.words)",
-      keys: [
-        ("m", "merge, yours where both changed"), ("r", "all of theirs"), ("esc", "leave it until you save"),
-      ]
-    ) { answer, desk in
-      if answer == "esc" { desk.say("your patch stays as it is") } else { Saving.answer(answer, desk) }
-    }
+    desk.complain(
+      "others changed \(Wrapping.shortened(desk.scene.fileName)), and not as you did: \(conflict.words). "
+        + ":merge takes both, yours where both changed; :reload takes all of theirs; saving asks again")
     return true
+  }
+
+  /// Takes the file's version in place of the patch, or merges it with the patch.
+  func take(merging: Bool) {
+    desk.attempt { desk.say(try merging ? desk.workbench.merge() : desk.workbench.reload()) }
   }
 
   private static func answer(_ key: String, _ desk: Desk) {
     switch key {
-    case "r": desk.attempt { desk.say(try desk.workbench.reload()) }
-    case "m": desk.attempt { desk.say(try desk.workbench.merge()) }
+    case "r": Saving(desk).take(merging: false)
+    case "m": Saving(desk).take(merging: true)
     default: desk.say("not saved")
     }
   }

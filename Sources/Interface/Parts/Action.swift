@@ -58,8 +58,13 @@ typealias ActionHint = (action: String, word: String)
 
 extension Action {
   /// Keys for a view that has nothing to show, as nothing is in the patch.
-  static let hintsOfEmptyView: [ActionHint] = [
-    ("show-help", "help"), ("add", "add"), ("browse", "open"), ("prompt", "prompt"), ("palette", "find"),
-    ("undo", "undo"), ("leave", "graph"), ("quit", "quit"),
-  ]
+  static func hints(ofEmpty view: ViewName, _ scene: Scene) -> [ActionHint] {
+    var hints: [ActionHint] = [
+      ("show-help", "help"), ("add", "add"), ("browse", "open"), ("prompt", "prompt"), ("palette", "find"),
+    ]
+    if scene.history.contains(where: { !$0.isUndone }) { hints.append(("undo", "undo")) }
+    if scene.history.contains(where: \.isUndone) { hints.append(("redo", "redo")) }
+    if view != .graph { hints.append(("leave", "graph")) }
+    return hints + [("quit", "quit")]
+  }
 }

@@ -31,16 +31,18 @@ enum PlayBar {
       scene.hasKeyRelease ? "by the terminal" : play.isGated ? "by itself" : "press again"
     let releases = [Span("release: ", .dim), Span(release, .value)]
     // Without the drawing, the held keys matter most, and how they end.
-    if short { return [Span].fitting([keys, releases] + settings, columns: max(columns, keys.width)) }
+    if short {
+      return [Span].fitting(
+        [keys, releases] + settings, dropping: play.pedal ? [3, 2, 0, 4] : [3, 2, 4, 0], columns: columns)
+    }
     let layout =
       play.layout.name == KeyboardLayout.standard.name
       ? [] : [Span("layout ", .dim), Span(play.layout.name, .value)]
     let target = play.target.flatMap { scene.patch[$0]?.name }
+    // The keys say themselves what is held; how notes end is said at any width.
     return [Span].fitting(
-      settings + [
-        layout, releases, keys,
-        target.map { [Span("to ", .dim), Span($0, .value)] } ?? [],
-      ], columns: columns)
+      settings + [layout, releases, keys, target.map { [Span("to ", .dim), Span($0, .value)] } ?? []],
+      dropping: [6, 3, 1, 0, 5, 2], columns: columns)
   }
 
   /// Each white key is three columns after a line; a black key stands over that line.

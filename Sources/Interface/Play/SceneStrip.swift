@@ -32,7 +32,8 @@ struct SceneStrip {
       + [Span(Scenes.words(state.play.recallTime), .value)]
   }
 
-  private var title: [Span] { [Span(" scenes ", .dim)] }
+  /// On a narrow screen the scenes have the room.
+  private var title: [Span] { columns < 50 ? [] : [Span(" scenes ", .dim)] }
 
   /// The scenes that have room, the present one among them.
   private var items: [Item] {
@@ -53,7 +54,7 @@ struct SceneStrip {
     while items.count > 1, width() > room {
       // From the end that is farther from the present one.
       let index = items.firstIndex { $0.number == scene.presentScene?.number } ?? 0
-      if index > items.count / 2 { items.removeFirst() } else { items.removeLast() }
+      if index >= items.count - 1 - index { items.removeFirst() } else { items.removeLast() }
     }
     var column = title.width
     for index in items.indices {

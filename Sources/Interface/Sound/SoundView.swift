@@ -16,7 +16,7 @@ struct SoundView: View {
   let actions = SoundView.table
 
   func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
-    if scene.patch.nodes.isEmpty { return Action.hintsOfEmptyView }
+    if scene.patch.nodes.isEmpty { return Action.hints(ofEmpty: name, scene) }
     let own: [ActionHint] =
       switch state.sound.mode {
       case .scope: [("less-time", "shorter"), ("more-time", "longer"), ("trigger", "trigger")]

@@ -79,6 +79,9 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
 
   func complain(_ text: String) { state.message = .init(text, isError: true) }
 
+  /// Refusal of what is for a node where there is none.
+  static let nothingThere = "there is no node: a adds one, Ctrl-O opens a file"
+
   /// Shows the reason of a refusal in the message row.
   func attempt(_ body: () throws -> Void) {
     do { try body() } catch { complain(Desk.words(error)) }
@@ -124,13 +127,15 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
     travel { try workbench.redo().map { "redone: \($0)" } ?? "nothing to redo" }
   }
 
-  /// A step in the history; the focus goes to what it brings back.
+  /// A step in the history; the focus goes to what it brings back: a node, or where a cable leads.
   private func travel(_ step: () throws -> String) {
     let before = scene.patch
     attempt { say(try step()) }
-    let nodes = scene.patch.nodes.values
-    if nodes.count > before.nodes.count, let node = nodes.first(where: { before[$0.id] == nil }) {
-      focus(node.id)
+    let after = scene.patch
+    if let node = after.nodes.values.first(where: { before[$0.id] == nil }) { return focus(node.id) }
+    let cables = after.orderedCables(catalogue: scene.catalogue)
+    if let cable = cables.first(where: { before.cables[$0.ends] == nil }) {
+      focus(cable.ends.destination.node)
     }
   }
 

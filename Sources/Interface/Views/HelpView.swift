@@ -76,7 +76,7 @@ struct HelpView: View {
 
   /// Sentences that one row does not hold go on in the next ones.
   private func lines(_ state: ViewState, columns: Int) -> [Line] {
-    let room = max(12, columns - 9 - Self.keyColumns(state) - Self.nameColumns(state))
+    let room = columns - 9 - Self.keyColumns(state) - Self.nameColumns(state)
     var lines: [Line] = []
     func title(_ text: String) {
       if !lines.isEmpty { lines.append(Line(form: .more)) }
@@ -85,6 +85,12 @@ struct HelpView: View {
     for section in state.help where !section.entries.isEmpty {
       title(section.title)
       for entry in section.entries {
+        // On a narrow screen what a key does stands below it.
+        guard room >= 16 else {
+          lines.append(Line(form: .entry, keys: entry.keys, name: entry.name))
+          lines += Self.wrapped(entry.help, columns: columns - 8).map { Line(form: .more, help: $0) }
+          continue
+        }
         for (index, text) in Self.wrapped(entry.help, columns: room).enumerated() {
           lines.append(
             index == 0

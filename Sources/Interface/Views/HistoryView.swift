@@ -26,7 +26,7 @@ struct HistoryView: View {
   ]
 
   func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
-    if scene.history.isEmpty { return Action.hintsOfEmptyView }
+    if scene.history.isEmpty { return Action.hints(ofEmpty: name, scene) }
     return [
       ("go-to-edit", "go there"), ("undo", "undo"), ("redo", "redo"), ("find", "find"),
       ("copy-edit", "copy"), ("export", "export"), ("show-help", "help"), ("leave", "graph"),

@@ -24,7 +24,7 @@ struct MeterView: View {
   ]
 
   func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
-    if state.meters.shown.isEmpty { return Action.hintsOfEmptyView }
+    if state.meters.shown.isEmpty { return Action.hints(ofEmpty: name, scene) }
     return [
       ("reset-meters", "begin anew"), ("leave", "graph"), ("meter-ports", "which ports"),
       ("show-scope", "scope"), ("edit", "edit"), ("find", "find"), ("show-help", "help"),

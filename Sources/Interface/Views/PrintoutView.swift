@@ -12,7 +12,8 @@ struct PrintoutView: View {
   let keys: KeyValuePairs<KeyContext, String> = [.anywhere: "F3", .patch: "2"]
 
   func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint] {
-    [("show-help", "help"), ("next-node", "next node"), ("prompt", "prompt"), ("leave", "graph")]
+    if scene.patch.nodes.isEmpty { return Action.hints(ofEmpty: name, scene) }
+    return [("show-help", "help"), ("next-node", "next node"), ("prompt", "prompt"), ("leave", "graph")]
   }
 
   func lines(_ scene: Scene, _ state: ViewState) -> [String]? { Printout.lines(scene.report).map(\.text) }
