@@ -36,6 +36,75 @@ import Testing
     #expect(footer(stage).contains("Esc leaves") && footer(stage).contains("arrows node"))
   }
 
+  @Test func theFooterSaysWhatTheKeysDoHere() {
+    let stage = sized(.demo(), 80, 24)
+    stage.press("F4 [")
+    #expect(footer(stage).contains("Esc drop range") && footer(stage).contains("] end of range"))
+    stage.press("]")
+    #expect(footer(stage).contains("Esc drop range") && !footer(stage).contains("end of range"))
+    stage.press("esc")
+    #expect(footer(stage).contains("Esc graph"))
+    stage.press("F2 : =collapse_dist_main_into_fx enter")
+    #expect(footer(stage).contains("Esc out of it"), "\(stage.screen)")
+    stage.press("esc z")
+    #expect(footer(stage).contains("Esc close"))
+    stage.press("esc alt-l")
+    stage.columns = 140
+    #expect(!footer(stage).contains("quit") && footer(stage).contains("Alt-L unlock"))
+    stage.press("alt-l p F12")
+    #expect(footer(stage).contains("arrows move"))
+  }
+
+  /// Nothing is offered that would do nothing, and a key that finds nothing says so.
+  @Test func inAnEmptyPatchKeysForNodesSayHowOneComes() {
+    let stage = sized(Stage(), 100, 24)
+    #expect(!footer(stage).contains("undo") && !footer(stage).contains("Esc"))
+    for key in ["x", "r", "R", "F8", "F9", "enter"] {
+      stage.press(key)
+      #expect(
+        stage.message == "there is no node: a adds one, Ctrl-O opens a file", "\(key): \(stage.message)")
+      #expect(stage.app.state.overlay == nil, "\(key)")
+    }
+  }
+
+  /// The pedal, and how notes end, on any screen.
+  @Test func playModeNamesThePedalAndTheReleaseOnAnyScreen() {
+    for layout in ["qwerty", "isomorphic"] {
+      for (columns, rows) in [(40, 12), (40, 24), (60, 15), (60, 24), (80, 24), (120, 40)] {
+        let stage = sized(.demo(), columns, rows)
+        stage.press(": =piano_\(layout) enter p z c b space")
+        let screen = stage.screen
+        #expect(screen.contains("release: press again"), "\(columns)x\(rows): \(screen)")
+        #expect(screen.contains("pedal ● down"), "\(columns)x\(rows): \(screen)")
+      }
+    }
+  }
+
+  @Test func theInspectorHasHelpLeadsToTheShellAndGivesWayOnTheSmallestScreens() {
+    let stage = sized(.demo(), 40, 12)
+    _ = stage.screen
+    stage.press("enter ctrl-z")
+    #expect(stage.app.wish == .suspend && stage.app.state.overlay != nil)
+    stage.press("F4")
+    #expect(stage.screen.contains("in 0") && stage.app.state.overlay == nil, "\(stage.screen)")
+    stage.press("F2 enter ?")
+    #expect(stage.app.state.view == .help)
+  }
+
+  @Test func pickersLeaveControlsInSight() {
+    let stage = sized(.demo(), 80, 24)
+    stage.press(": =control_1_dist.drive enter : =control_4_dist.mix enter p alt-5")
+    #expect(
+      stage.screen.contains("4 dist.mix") && stage.screen.contains("control 5 turns"), "\(stage.screen)")
+  }
+
+  @Test func thePaletteHasThemes() {
+    let stage = sized(.demo(), 80, 24)
+    stage.app.themes = ["nord", "paper"]
+    stage.press("ctrl-p =theme_nord enter")
+    #expect(stage.app.theme == "nord")
+  }
+
   @Test func whereThereIsNothingToShowTheScreenSaysWhatToPress() {
     let stage = sized(Stage(), 80, 24)
     for key in ["F2", "F4", "5", "F12", "6"] {
@@ -52,7 +121,7 @@ import Testing
   // MARK: Help
 
   @Test func helpHasVerbsCommandsAndActionsAndNoSentenceIsCut() {
-    for (columns, rows) in [(60, 15), (80, 24), (120, 40)] {
+    for (columns, rows) in [(40, 20), (60, 15), (80, 24), (120, 40)] {
       let stage = sized(.demo(), columns, rows)
       for (word, sentence) in [
         ("insert", "Inserts a new node into a cable."), ("recall", "recall"), ("theme", "other colours"),

@@ -129,7 +129,7 @@ import Testing
     stage.press("u")
     #expect(stage.names == ["keys", "piano", "dist", "main", "out"])
     paste("node x gain\nconect x -> out", stage)
-    #expect(stage.message.contains("no verb `conect`"))
+    #expect(stage.message.contains("line 2: no verb `conect`"))
     #expect(!stage.names.contains("x"))
   }
 

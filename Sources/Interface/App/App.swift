@@ -1,4 +1,5 @@
 import Patch
+import PatchLanguage
 import Screen
 
 /// The front end without a terminal: events in, canvases out. Actions become edits of the session; the views
@@ -123,7 +124,13 @@ import Screen
       if let overlay = desk.state.overlay as? any Overlay {
         overlay.paste(text, desk)
       } else {
-        desk.attempt { try desk.paste(text) }
+        do {
+          try desk.paste(text)
+        } catch let error as Diagnostic where text.dropLast().contains(where: \.isNewline) {
+          desk.complain("line \(error.line): \(error.words)")
+        } catch {
+          desk.complain(Desk.words(error))
+        }
       }
     case .mouse(let mouse): Mouse(desk).handle(mouse)
     case .resize(let columns, let rows): desk.size = Size(columns: columns, rows: rows)

@@ -42,8 +42,9 @@ struct HelpView: View {
         canvas.put(
           [
             Span(DisplayWidth.padded(line.keys, to: keys, right: true), .keyName), Span("  "),
-            Span(DisplayWidth.padded(line.name, to: names), .value), Span("  "), Span(line.help, .dim),
-          ], at: Point(2, row), columns: bounds.columns - 3)
+            Span(line.help.isEmpty ? line.name : DisplayWidth.padded(line.name, to: names), .value),
+          ] + (line.help.isEmpty ? [] : [Span("  "), Span(line.help, .dim)]), at: Point(2, row),
+          columns: bounds.columns - 3)
       case .usage: canvas.put([Span(line.name, .value)], at: Point(2, row), columns: bounds.columns - 3)
       case .more: canvas.put([Span(line.help, .dim)], at: Point(6, row), columns: bounds.columns - 7)
       }
@@ -80,7 +81,7 @@ struct HelpView: View {
     var lines: [Line] = []
     func title(_ text: String) {
       if !lines.isEmpty { lines.append(Line(form: .more)) }
-      lines.append(Line(form: .title, name: text))
+      lines += Self.wrapped(text, columns: columns - 2).map { Line(form: .title, name: $0) }
     }
     for section in state.help where !section.entries.isEmpty {
       title(section.title)
