@@ -47,7 +47,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
   private let queue = DispatchQueue(label: "sostenuto.jack")
   /// On `queue` alone.
   private let metadata: JackMetadata
-  private let naming = DispatchQueue(label: "sostenuto.jack.names")
+  /// Reads the database of properties, which libjack opens at the first use without a lock: so one queue for all clients.
+  private static let naming = DispatchQueue(label: "sostenuto.jack.names")
+  /// Reads under way. libjack frees the database with the last client, whoever reads it then.
+  private let namings = DispatchGroup()
   private let wishes: ConnectionWishes
   /// On `queue` alone, as is every request to the server: libjack mixes up the replies to two threads.
   private let ports: JackPorts
@@ -311,8 +314,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
 
   /// Tells other programs the ports' names and order, as soon as the database of such properties answers.
   private func describePorts() {
-    naming.async { [self] in
-      JackMetadata.awaitDatabase()
+    namings.enter()
+    Self.naming.async { [self] in
+      if isOpen { JackMetadata.awaitDatabase() }
+      namings.leave()
       queue.async { [self] in writeProperties() }
     }
   }
@@ -364,6 +369,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     // server that may take for ever.
     let closed = DispatchSemaphore(value: 0)
     Self.close(client, on: queue) { [self] in
+      // A database whose lock a crashed client has does not answer at all.
+      _ = namings.wait(timeout: .now() + 2)
       if !isAlive || !metadata.isCleanedByServer { metadata.removeAll() }
       guard isAlive else { return }
       if ports.hasMidiOutput { waitForBeat() }

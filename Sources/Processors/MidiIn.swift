@@ -12,7 +12,7 @@ public struct MidiIn: Kernel {
     parameters: [
       ParameterDescription(
         "port",
-        "Which sender: its name or part of it; any takes all hardware. Nodes of the same name share a port.",
+        "Senders: names, parts of them or patterns such as *keys*, with commas between; any is all hardware.",
         form: .text, default: .text(any), smoothing: .none),
       ParameterDescription(
         "channel", "Which channel; a change ends what it holds.",

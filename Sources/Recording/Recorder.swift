@@ -178,10 +178,11 @@ public final class Recorder: Sendable {
     return isBusy
   }
 
-  /// Ends all takes: no audio thread runs any more. Waits until the files are complete, but not for a disk that hangs.
-  public func close(within seconds: Double = 10) {
+  /// Ends all takes. `isSilent`: no audio thread runs any more. Waits until the files are complete, but not for a disk that
+  /// hangs.
+  public func close(isSilent: Bool = true, within seconds: Double = 10) {
     let threads = state.withLock { state in
-      for take in state.takes { take.endNow(at: clock()) }
+      for take in state.takes { take.endNow(at: clock(), isSilent: isSilent) }
       state.isEnding = true
       return state.threads.count
     }

@@ -84,10 +84,10 @@ public final class Take: Sendable {
   /// Ends it before the frame at this engine time. Any thread.
   public func end(at time: Int64) { state.withLock { $0.end = min($0.end ?? time, time) } }
 
-  /// Ends it: no audio thread runs any more, and everything that was heard is there.
-  func endNow(at time: Int64) {
+  /// Ends it with what is there. `isSilent`: no audio thread runs any more, so that this is all.
+  func endNow(at time: Int64, isSilent: Bool) {
     // The last block seldom ends where a cell does.
-    reader.close()
+    if isSilent { reader.close() }
     state.withLock {
       $0.end = min($0.end ?? time, time)
       $0.isLast = true

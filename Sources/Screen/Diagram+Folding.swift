@@ -22,6 +22,10 @@ extension Diagram {
 
   // MARK: Bands
 
+  /// Columns that cables from band to band may take: more of them come from many chains beside each other, which leave no room
+  /// for boxes, while in one band they are rows.
+  private static let mostLanes = 24
+
   /// In as many bands as the width asks for. `self` is the diagram in one.
   private func wrapped(
     _ nodes: [DiagramNode], _ cables: [DiagramCable], _ options: DiagramOptions, _ page: Size
@@ -36,6 +40,7 @@ extension Diagram {
       if bands.count == 1 { break }
       var next = Diagram(nodes: nodes, cables: cables, options: options, bands: bands)
       next.isFolded = true
+      if next.size.columns - widest > Self.mostLanes { return self }
       if next.size.columns < best.size.columns || !best.isFolded { best = next }
       if next.size.columns <= page.columns || bands.count == starts.count { break }
       width = min(width - (next.size.columns - page.columns), widest - 1)

@@ -1,4 +1,5 @@
 import Engine
+import Glibc
 import Patch
 import PatchLanguage
 import Realtime
@@ -158,9 +159,11 @@ extension Session {
     }
   }
 
-  /// Completes all takes: no audio thread runs any more.
+  /// Completes all takes.
   func finishTakes() {
-    recorder.close()
+    let isSilent = options.isOffline || supervisor.driver == nil
+    if !isSilent { endRunningTakes() }
+    recorder.close(isSilent: isSilent)
     engine.collect()
     followTape()
     followTakes()
@@ -168,6 +171,19 @@ extension Session {
       notice("\(first): the disk does not answer; the take is made whole at the next start")
     }
     runningTakes = []
+  }
+
+  /// Ends takes while the audio thread runs, and waits for their last cells, two seconds at most.
+  private func endRunningTakes() {
+    for index in runningTakes.indices where !runningTakes[index].isEnding {
+      end(&runningTakes[index], at: nil)
+    }
+    let end = ContinuousClock.now + .seconds(2)
+    while !runningTakes.allSatisfy(\.take.status.isFinished), ContinuousClock.now < end {
+      supervisor.poll()
+      engine.collect()
+      usleep(2000)
+    }
   }
 
   /// Makes takes whole that an earlier session could not complete.

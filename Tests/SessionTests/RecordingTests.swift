@@ -194,16 +194,35 @@ import Testing
 
   // MARK: Live
 
-  private func live(_ patch: String, held: Double = 0) throws -> Session {
+  private func live(_ patch: String, held: Double = 0, period: Int = 256) throws -> Session {
     var options = SessionOptions()
     options.driver.preference = .clock
-    options.driver.period = 256
+    options.driver.period = period
     options.keepsTape = true
     options.heldSeconds = held
     let session = Session(options: options)
     try session.open(patch)
     session.start()
     return session
+  }
+
+  /// Another patch is opened, or the session ends, amid a block: the audio thread is running, or has just ended.
+  @Test(arguments: [100, 333], [true, false])
+  func aTakeThatEndsWithItsPatchHasAllOfItsSound(period: Int, opensOther: Bool) throws {
+    let (folder, patch) = try folder()
+    for turn in 0..<5 {
+      let session = try live(patch, period: period)
+      let path = folder.path + "/\(turn).wav"
+      try session.perform("record out \(path)")
+      play(session, 0.05 + 0.01 * Double(turn))
+      if opensOther { try session.openOther(folder.path + "/b.patch") }
+      session.close()
+      let frames = try samples(path)
+      #expect(frames.count > 2 * 2000)
+      // The left channel, on which the tone is.
+      let left = stride(from: frames.count - 2 * 64, to: frames.count, by: 2).map { frames[$0] }
+      #expect(left.count { $0 == 0 } < 4, "\(left)")
+    }
   }
 
   /// Goes on until the clock has rendered so many seconds.
