@@ -33,7 +33,7 @@ final class CardLine: Sendable {
   /// Frame of the engine that is the first in the ring, or `closed`. Capture.
   private let first: Atomic<Int>
   private let isDry = Atomic<Bool>(false)
-  /// What the engine hears of it has faded out. Capture.
+  /// Its sound has faded out for the engine. Capture.
   private let isSilent = Atomic<Bool>(true)
 
   // Audio thread only.

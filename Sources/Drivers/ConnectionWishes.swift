@@ -32,7 +32,7 @@ public final class ConnectionWishes: Sendable {
     var granted: [String: [String]] = [:]
     /// Connections that it had before some of them vanished.
     var grantedFirst: [String: [String]] = [:]
-    /// What outputs had that are no more.
+    /// Playback ports of outputs that were removed, by the output's name.
     var former: [String: [String]] = [:]
     /// Outputs that did not get all that they want, with what they got later of others' ports.
     var standIns: [String: Set<String>] = [:]

@@ -94,7 +94,7 @@ extension Edit {
 }
 
 extension Draft {
-  /// What an edit stands for.
+  /// Edits of single nodes that an edit stands for.
   struct Expansion {
     /// The edits of the nodes that a sub-patch consists of; nil: it concerns none as a whole.
     var whole: [Edit]?

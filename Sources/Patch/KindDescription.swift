@@ -190,7 +190,7 @@ public struct ParameterDescription: Sendable {
   public var switches: GainSwitches?
   /// Condition of use; nil: always in use.
   public var requirement: Requirement?
-  /// What makes numbers for the kernel of a text; nil: a text is not for kernels.
+  /// Converter of a text into numbers for the kernel; nil: a text is not for kernels.
   public var reader: TextReader?
   /// Name of the parameter that is added to it and glides: a cable to this one's port goes to that one's. nil: none does.
   public var glide: String?

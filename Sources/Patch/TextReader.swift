@@ -1,7 +1,7 @@
 /// Makes numbers for a kernel of a text: of steps, a scale, a formula. A text that it cannot read is refused with the place
 /// of the fault.
 public struct TextReader: Sendable {
-  /// What is wrong with a text, and where.
+  /// An error in a text, with its place.
   public struct Fault: Error, Hashable, Sendable {
     /// Column of the text, from 1.
     public var column: Int

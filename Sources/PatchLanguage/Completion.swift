@@ -35,7 +35,7 @@ public struct Completion: Sendable {
 
   /// A place in a line where a file is named.
   public struct FilePlace: Hashable, Sendable {
-    /// What a file there is for.
+    /// Uses of a file.
     public enum Purpose: Hashable, Sendable {
       /// A parameter of a node, which names files from the patch's folder on.
       case parameter(ParameterDescription.FileType)
@@ -45,7 +45,7 @@ public struct Completion: Sendable {
 
     /// The path as far as it is typed, without quotes.
     public var typed: String
-    /// What a file there is for.
+    /// Use of the file.
     public var purpose: Purpose
 
     /// A place with this beginning of a path.

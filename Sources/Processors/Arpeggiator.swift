@@ -56,7 +56,7 @@ public struct Arpeggiator: Kernel {
   private let seed: UInt64
   /// Notes since the first key.
   private var number: Int64 = 0
-  /// What sounds; a negative key: nothing.
+  /// Sounding key; negative: none.
   private var key: Int32 = -1
   private var channel: UInt8 = 0
 

@@ -48,7 +48,7 @@ struct Beat: BitwiseCopyable {
   static let width = ParameterDescription.number(
     "width", "Part of a tick for which its gate is open.", default: 50, range: 1...99, unit: .percent)
 
-  /// What a block has of it.
+  /// Ticks and gate of one block.
   struct Pulse {
     /// Frames in which the gate is open, and those in which ticks begin.
     var open: UInt64 = 0

@@ -272,7 +272,7 @@ public struct Convolution: Kernel {
   }
 }
 
-/// What an impulse gives to the frames of a channel.
+/// Convolution of one channel with an impulse.
 struct ConvolutionVoice: BitwiseCopyable {
   /// By its short parts, for this cell.
   let soon: UnsafeMutablePointer<Float>

@@ -64,7 +64,7 @@ struct DrumStroke: BitwiseCopyable {
   /// Seconds in which each sound falls by 60 dB.
   @_noLocks static func time(_ sound: Int) -> Float { sound == 0 ? 0.6 : sound == 2 ? 0.12 : 0.25 }
 
-  /// What depends on the rate.
+  /// Calculates the coefficients that depend on the rate.
   @_noLocks private mutating func prepare(_ rate: Float) {
     let pitch = exponential2(tune * (1 / 12))
     let time = Self.time(sound) * decay
@@ -137,7 +137,7 @@ struct DrumStroke: BitwiseCopyable {
     return copySign(sostenuto_where_above(size, knee, knee + more / (1 + more * (1 / (1 - knee))), size), y)
   }
 
-  /// What is left after n frames.
+  /// Level of a decay after n frames.
   @inline(__always) @_noLocks private func level(_ n: Frames, _ fall: Float) -> Frames {
     sostenuto_powers_of_two(n * fall)
   }

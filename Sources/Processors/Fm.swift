@@ -247,7 +247,7 @@ public struct Fm: Kernel {
   }
 }
 
-/// What the operators of one channel do in a block.
+/// Work of one channel's operators in a block.
 struct FmWork: BitwiseCopyable {
   private let rows: UnsafeMutablePointer<Float>
   let product: UnsafeMutablePointer<Float>

@@ -216,7 +216,7 @@ struct StringMemory: BitwiseCopyable {
     DelayLine(lines + channel &* (length &+ DelayLine.margin), length: length)
   }
 
-  /// What has gone out of the string lately, before the loop's filter.
+  /// Latest output of the string, before the loop's filter.
   @inline(__always) @_noLocks func history(_ channel: Int) -> DelayLine {
     DelayLine(
       histories + channel &* (Self.historyLength &+ DelayLine.margin), length: Self.historyLength)
@@ -324,7 +324,7 @@ struct StringWork: BitwiseCopyable {
     if isSteady, position.isSteady { setWeights(placeWeights, Int(places[0]), placeParts[0]) }
   }
 
-  /// What `Interpolator` takes from a frequency (radians a frame) with each pass: least squares over places between frames,
+  /// Loss of `Interpolator` at a frequency (radians a frame) in each pass: least squares over places between frames,
   /// within 1e-5 up to a twelfth of the rate and 1e-4 to an eighth.
   @inline(__always) @_noLocks private static func loss(_ part: Frames, _ frequency: Frames) -> Frames {
     let w = atMost(0.85, frequency)

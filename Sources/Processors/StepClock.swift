@@ -7,7 +7,7 @@ struct StepClock: BitwiseCopyable {
   private var beat: Beat
   /// Steps of the input since its reset.
   private var counted: Int64 = 0
-  /// What is taken from the beat's numbers.
+  /// Number of the beat that counts as step 0.
   private var origin: Int64 = 0
   private var isOpen = false
   private var wasReset = false

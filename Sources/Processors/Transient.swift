@@ -42,7 +42,7 @@ public struct Transient: Kernel {
   private static var fall: Float { @_noLocks get { 0.06 } }
   /// Octaves between two envelopes for all of a gain.
   private static var apart: Float { @_noLocks get { 3 } }
-  /// What is softer counts as silence.
+  /// Amplitude below which sound counts as silence.
   private static var least: Float { @_noLocks get { 1e-6 } }
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {

@@ -22,7 +22,7 @@ struct VoiceKeys: BitwiseCopyable {
     @_noLocks init() {}
   }
 
-  /// What the whole instrument has.
+  /// State that all channels share.
   struct Whole: BitwiseCopyable {
     var zones = MPEZones()
     /// Cents, and semitones.

@@ -92,7 +92,7 @@ public struct Voices: Kernel {
   var detune: Float
   /// Semitones.
   var bendRange: Float
-  /// What MIDI's channels and keys are at.
+  /// State of MIDI's channels and keys.
   let keys: VoiceKeys
   private(set) var channels: UnsafeMutablePointer<VoiceChannel>
   var tuning: UnsafeMutablePointer<TuningTable>?

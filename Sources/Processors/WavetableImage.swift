@@ -41,7 +41,7 @@ public struct WavetableImage {
   /// Frees its tables. Worker.
   public func free() { tables.deallocate() }
 
-  /// What sounds without a file: sine, triangle, saw, square, narrow pulse. Their fundamentals have one phase, so that
+  /// Waves of a node without a file: sine, triangle, saw, square, narrow pulse. Their fundamentals have one phase, so that
   /// none is lost between two of them.
   nonisolated(unsafe) static let builtIn: UnsafeMutablePointer<WavetableImage> = {
     let numbers = (1...mostHarmonics).map(Double.init)

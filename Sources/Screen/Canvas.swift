@@ -22,7 +22,7 @@ public struct Canvas: Equatable, Sendable {
   public let rows: Int
   /// Position of the hardware cursor in coordinates of the whole grid; nil hides it.
   public private(set) var cursor: Point?
-  /// What the keys are about, in coordinates of the whole grid: lists keep clear of it.
+  /// Area that the keys act on, in coordinates of the whole grid: lists keep clear of it.
   public private(set) var focus: Rect?
 
   /// The current region's origin on the grid, its size, and the clipping rectangle on the grid.

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The files of sub-patches, read once, as the patch in `file` has them inside. Any thread.
 package final class DefinitionLibrary: DefinitionSource {
-  /// What a file had when it was last read or written.
+  /// Content of a file when it was last read or written.
   struct Entry: Sendable {
     var bytes: [UInt8]
     /// With the files that it names relative to its own folder.
@@ -15,7 +15,7 @@ package final class DefinitionLibrary: DefinitionSource {
     var circle: [String]?
   }
 
-  /// What is known of files, by their places; all libraries of a session share it.
+  /// Contents of files, by their places; all libraries of a session share it.
   package final class Shelf: Sendable {
     private struct Contents {
       var entries: [String: Entry] = [:]
@@ -50,7 +50,7 @@ package final class DefinitionLibrary: DefinitionSource {
 
     var doubts: Int { contents.withLock { $0.doubts } }
 
-    /// What a file had when it was last read or written.
+    /// Bytes of a file when it was last read or written.
     func bytes(at place: String) -> [UInt8]? {
       contents.withLock { $0.entries[place]?.bytes ?? $0.bytes[place] }
     }
@@ -105,7 +105,7 @@ package final class DefinitionLibrary: DefinitionSource {
     kinds.with(definitions: DefinitionLibrary(for: place, kinds: kinds, shelf: shelf, way: way + [place]))
   }
 
-  /// What the file at this place has; throws if it cannot be read.
+  /// Content of the file at this place; throws if it cannot be read.
   func entry(at place: String) throws(FileError) -> Entry {
     if let known = shelf[place] { return known }
     let bytes: [UInt8]

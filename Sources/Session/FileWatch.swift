@@ -29,8 +29,8 @@ struct FileWatch {
   /// Nodes that the last version changed, until then.
   var changed: (nodes: Set<NodeID>, until: Int64)?
 
-  /// What is known of a file. Editors write in many ways (in place, by a new file of the same name), so a version counts
-  /// when two looks in a row have found it.
+  /// Versions of a file, as they were found. Editors write in many ways (in place, by a new file of the same name), so a
+  /// version counts when two looks in a row have found it.
   struct Seen {
     /// The version that has been dealt with.
     private var known: FileStamp?

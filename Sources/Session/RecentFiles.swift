@@ -6,7 +6,7 @@ package enum RecentFiles {
 
   private static var path: String { StateFolder.path + "/recent" }
 
-  /// Those that still exist.
+  /// Recent files that still exist, the latest first.
   package static func list() -> [String] {
     guard let bytes = try? PatchFile.read(path) else { return [] }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)

@@ -53,7 +53,7 @@ public struct SessionOptions: Sendable {
   public internal(set) var file: String? {
     didSet { if file != oldValue { definitions = library(for: file) } }
   }
-  /// What is known of files of sub-patches.
+  /// Contents of the files of sub-patches.
   var shelf = DefinitionLibrary.Shelf()
   private lazy var definitions = library(for: file)
   /// The patch last read from or written to the file.

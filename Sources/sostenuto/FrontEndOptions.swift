@@ -25,6 +25,6 @@ struct FrontEndOptions: Sendable {
   var isPlain = false
   /// Told by lines, instead of a screen.
   var isLinear = false
-  /// What moves by itself is shown once a second.
+  /// Meters and scopes move once a second.
   var isCalm = false
 }

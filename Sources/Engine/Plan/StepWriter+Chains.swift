@@ -3,7 +3,7 @@ import Realtime
 // Finding chains among the steps. Worker.
 
 extension StepWriter {
-  /// What the first step of a chain reads.
+  /// Input of the first step of a chain.
   struct ChainStart {
     var input: UnsafePointer<Float>
     var silence: UnsafePointer<Bool>
@@ -33,7 +33,7 @@ extension StepWriter {
     chainOutput = goesOn ? (Int(row.pointee.firstOutput), channels) : nil
   }
 
-  /// What a step reads, if that can be the beginning of a chain. A source reads zeros.
+  /// Input of a step, if that can be the beginning of a chain. A source reads zeros.
   private func chainStart(_ step: Step, _ row: NodeRow.Pointer, _ inlets: Inlets) -> ChainStart? {
     guard row.pointee.inputCount > 0 else {
       return ChainStart(input: zeros[0], silence: UnsafePointer(never))

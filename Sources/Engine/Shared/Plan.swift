@@ -188,9 +188,9 @@ struct Chain: BitwiseCopyable {
   var links: UnsafeMutablePointer<ChainLink>
 }
 
-/// What a step of a chain has besides its numbers.
+/// Data of a chain's step besides its numbers.
 struct ChainLink: BitwiseCopyable {
-  /// What is added to its factor or its addend; nil: nothing.
+  /// Modulation of its factor or its addend; nil: nothing.
   var binding: UnsafeMutablePointer<InputBinding>?
   /// While the chain is settled: the frames of that, their silence flag and their gain.
   var frames: UnsafePointer<Float>?

@@ -91,7 +91,7 @@ import Session
     return lines
   }
 
-  /// What the hands on the piano's keys have set.
+  /// Octave, velocity and pedal of the computer keyboard.
   private var hand: String {
     let play = app.state.play
     return "octave \(play.octave), velocity \(play.velocity), pedal \(play.pedal ? "down" : "up")"

@@ -46,7 +46,7 @@ enum StatusLine {
     var isShown = true
   }
 
-  /// What is more important, first. Before `rest` is left out for a take or the transport, the others are shortened.
+  /// Importance, the highest first. Before `rest` is left out for a take or the transport, the others are shortened.
   private enum Rank: Int, Comparable {
     case lock, fault, take, loss, switches, loading, driver, load, transport, rest, marks, peak
 
@@ -75,7 +75,7 @@ enum StatusLine {
     groups.filter(\.isShown).reduce(-gap) { $0 + $1.spans.width + gap }
   }
 
-  /// What is out of the ordinary, the gravest first.
+  /// Warnings and running operations, the gravest first.
   private static func notices(_ status: SessionStatus, isLocked: Bool) -> [Group] {
     var groups: [Group] = []
     func add(_ rank: Rank, _ spans: Span...) { groups.append(Group(spans: spans, rank: rank)) }

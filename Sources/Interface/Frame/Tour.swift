@@ -56,7 +56,7 @@ import Screen
 /// One thing to do.
 struct TourStep: Sendable {
   let title: String
-  /// What to press, and what to see. Two rows of 78 columns at most.
+  /// Keys to press, and the result to look for. Two rows of 78 columns at most.
   let text: String
   /// About what has happened.
   let praise: String

@@ -239,7 +239,7 @@ struct GraphPicture {
   static func key(_ id: NodeID) -> String { String(id.raw) }
   static func id(_ key: String?) -> NodeID? { key.flatMap(UInt64.init).map(NodeID.init(raw:)) }
 
-  /// What a node's place would have to be for its box to stay where it is.
+  /// Place in the patch with which a node's box stays where it is.
   func place(of id: NodeID) -> Place? {
     diagram.places[Self.key(shown(id))].map { Place(column: $0.column, row: $0.row) }
   }

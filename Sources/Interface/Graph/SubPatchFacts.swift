@@ -2,7 +2,7 @@ import Patch
 import Screen
 import Session
 
-/// What the box of a sub-patch shows.
+/// Contents of a sub-patch's box.
 struct SubPatchFacts {
   let name: String
   let last: String

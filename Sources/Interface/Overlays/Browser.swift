@@ -7,7 +7,7 @@ import Session
 /// A browser of files beside the view: to open one, or for a parameter that names one. An instrument under the cursor plays
 /// a note, a sound file or a MIDI file its beginning, beside what sounds already.
 struct Browser: Overlay {
-  /// What the chosen file is for.
+  /// Uses of the chosen file.
   enum Purpose: Sendable {
     case open
     /// A parameter of the node of this name.

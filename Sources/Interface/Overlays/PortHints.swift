@@ -4,7 +4,7 @@ import Screen
 /// Two-letter hints on ports or cables of the graph, which draws them. Arrows scroll the graph below them, and `/` goes to
 /// a node by its name, so that ports out of sight are reached.
 struct PortHints: Overlay {
-  /// Those with letters. Where there are more ports than pairs of letters, they are those in sight.
+  /// Ports with letters: all, or the ones in sight if there are more than pairs of letters.
   var targets: [PortHint]
   /// All that may be chosen.
   var all: [PortHint.Target]

@@ -47,7 +47,7 @@ public struct GraphState: Sendable {
   var groups: [GraphGroup] = []
   /// The window stays where it was scrolled to, even if the focused box is outside.
   var isScrolledFreely = false
-  /// What the scroll position was last made for.
+  /// Focus, size and zoom for which the scroll position was last calculated.
   var scrolledFor: ScrollKey?
 
   /// Facts that the window follows.

@@ -1,7 +1,7 @@
 import Patch
 import Synchronization
 
-/// What boxes and the status line show of a patch by marks: mutes, solos, maps and controls.
+/// Mutes, solos, maps and controls of a patch, which boxes and the status line mark.
 struct PatchMarks {
   /// Marks of one node or cable.
   struct Marks: Hashable {
