@@ -250,7 +250,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     if let endpoints = wanted.endpoints { ports.update(endpoints) }
     if let latencies = wanted.latencies { state.latencies.withLock { $0 = latencies } }
     if ports.isActive, wanted.latencies != nil || wanted.endpoints != nil {
-      jack_recompute_total_latencies(client.raw)
+      // Once more for clients in a loop with this one: JACK asks one of the two with the other's old figures.
+      for _ in 0..<2 { jack_recompute_total_latencies(client.raw) }
     }
     if wanted.endpoints != nil { look() }
     if wanted.endpoints != nil || wanted.midi != nil { describePorts() }

@@ -127,6 +127,51 @@ import Testing
     }
   }
 
+  /// A client in a loop with the patch, its cables made in either order. JACK asks the clients of a loop in
+  /// the order of those cables, so one of them reads the other's figures of the pass before.
+  @Test(arguments: [true, false])
+  func aClientInALoopWithThePatchIsToldTheLatencyThatAnEditAddsAndTakes(isSourceFirst: Bool) throws {
+    let text = """
+      node line input channels=1
+      node g gain
+      node out output channels=1
+      connect line -> g
+      connect g -> out
+      """
+    try run(text, period: 128) { graph, supervisor, probe in
+      let ring = try #require(TestClient(server: probe.server, name: "ring"))
+      for (name, flag) in [("out", JackPortIsOutput), ("in", JackPortIsInput)] {
+        try #require(
+          jack_port_register(ring.client, name, JACK_DEFAULT_AUDIO_TYPE, UInt(flag.rawValue), 0) != nil)
+      }
+      // JACK waits for ever for a client of its graph that has no process callback.
+      jack_set_process_callback(ring.client, playNothing, nil)
+      // Without a callback for latency, JACK would lead the sum around the loop.
+      jack_set_latency_callback(ring.client, tellNothing, nil)
+      #expect(jack_activate(ring.client) == 0)
+      defer { jack_deactivate(ring.client) }
+      #expect(until(graph, supervisor) { probe.ports(of: "sostenuto").count == 2 })
+      let cables = [("ring:out", "sostenuto:line_1"), ("sostenuto:out_1", "ring:in")]
+      for (from, to) in isSourceFirst ? cables : cables.reversed() {
+        #expect(jack_connect(probe.client, from, to) == 0)
+      }
+      for (edit, frames) in [("insert d distortion drive=0dB into line -> g", 32), ("remove d bridge", 0)] {
+        try graph.perform(edit)
+        #expect(
+          until(graph, supervisor) {
+            probe.latency(of: "ring:in", JackCaptureLatency) == [frames, frames]
+              && probe.latency(of: "ring:out", JackPlaybackLatency) == [frames, frames]
+          },
+          """
+          \(edit): \(probe.latency(of: "ring:in", JackCaptureLatency)) and \
+          \(probe.latency(of: "ring:out", JackPlaybackLatency)) told, \
+          \(probe.latency(of: "sostenuto:out_1", JackCaptureLatency)) and \
+          \(probe.latency(of: "sostenuto:line_1", JackPlaybackLatency)) set
+          """)
+      }
+    }
+  }
+
   @Test func aReviews32FramesThroughADistortionAreToldAndAreNoneWhenItIsRemoved() throws {
     let text = """
       node line input channels=1
@@ -348,6 +393,10 @@ private func takePulse(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -
   }
   return 0
 }
+
+private func playNothing(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -> Int32 { 0 }
+
+private func tellNothing(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutableRawPointer?) {}
 
 private func tellGiver(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutableRawPointer?) {
   guard mode == JackCaptureLatency else { return }
