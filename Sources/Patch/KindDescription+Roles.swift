@@ -93,17 +93,17 @@ extension KindDescription {
     }
   }
 
-  /// Position of the parameter that states the channels of an output while a node lives, so that they grow without
-  /// interrupting it; nil: they are fixed, or follow the inputs.
-  public func sizeParameter(of output: PortDescription) -> Int? {
-    guard case .parameter(let name) = output.format else { return nil }
+  /// Position of the parameter that states the channels of a port while a node lives, so that they grow without
+  /// interrupting it; nil: they are fixed, or follow the cables alone.
+  public func sizeParameter(of port: PortDescription) -> Int? {
+    guard case .parameter(let name) = port.format else { return nil }
     return parameters.firstIndex { $0.name == name && $0.smoothing == .kernel }
   }
 
-  /// True when such an output has a channel for each one that a cable brings to this parameter: a source's, with one value a
+  /// True when such a port has a channel for each one that a cable brings to this parameter: a source's, with one value a
   /// channel.
   public func isWidened(by parameter: ParameterDescription) -> Bool {
-    parameter.isPerChannel && !inputs.contains { !$0.isEvents }
+    parameter.isPerChannel && inputs.allSatisfy { $0.isEvents || sizeParameter(of: $0) != nil }
   }
 
   /// True for other programs, whose cables the driver connects.

@@ -28,7 +28,10 @@ public struct Additive: Kernel {
       .number(
         "stretch", "How much wider octaves of partials are; 0 is harmonic.", default: 0, range: -1200...1200,
         unit: .cents, isPerChannel: true),
-      .count("channels", "How many voices, one a channel.", default: 1),
+      .count(
+        "channels",
+        "How many voices, one a channel; at least one for each channel of cables into parameters.",
+        default: 1, smoothing: .kernel),
     ], amplification: .possible, cost: .init(30, perChannel: 200))
 
   /// Positions in `description.parameters`.
@@ -40,8 +43,8 @@ public struct Additive: Kernel {
   public static var stretch: Int { @_noLocks get { 5 } }
   public static var channels: Int { @_noLocks get { 6 } }
 
-  private let count: Int
-  private let memory: AdditiveMemory
+  private var count: Int
+  private var memory: AdditiveMemory
   private var mute = QuietCell()
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
@@ -53,6 +56,22 @@ public struct Additive: Kernel {
     var arena = Arena(memory)
     self.memory = AdditiveMemory(&arena, count)
     self.memory.prepare()
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let wide = widening.outputs[0]
+    var arena = Arena(memory)
+    let new = AdditiveMemory(&arena, wide)
+    copyMemory(new.logarithms, self.memory.logarithms, 4 &* Self.most)
+    var channel = 0
+    while channel < wide {
+      let from = Widening.source(of: channel, from: count, to: wide)
+      let own = new.channel(channel)
+      own.known.pointee = AdditiveKnown()
+      if from >= 0 { copyMemory(own.phases, self.memory.channel(from).phases, 4 &* Self.most) }
+      channel &+= 1
+    }
+    (self.memory, count) = (new, wide)
   }
 
   @_noLocks public mutating func isFinished() -> Bool { mute.isQuiet }
@@ -104,12 +123,13 @@ struct AdditiveMemory: BitwiseCopyable {
   private let known: UnsafeMutablePointer<AdditiveKnown>
   private let channels: Int
 
-  init(_ arena: inout Arena, _ channels: Int) {
+  @_noLocks init(_ arena: inout Arena, _ channels: Int) {
     self.channels = channels
     logarithms = arena.take(Float.self, Additive.most)
-    floats = arena.take(Float.self, 2 * Additive.most * channels)
-    integers = arena.take(Int32.self, 2 * Additive.most * channels)
-    known = arena.take(AdditiveKnown.self, channels)
+    floats = arena.take(Float.self, 2 &* Additive.most &* channels)
+    integers = arena.take(Int32.self, 2 &* Additive.most &* channels)
+    known = arena.reserve(MemoryLayout<AdditiveKnown>.stride &* channels)
+      .assumingMemoryBound(to: AdditiveKnown.self)
   }
 
   /// Worker.

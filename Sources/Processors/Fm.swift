@@ -25,7 +25,10 @@ public struct Fm: Kernel {
       .number(
         "feedback", "How far operator 4 moves itself; 100 % is half a turn.", default: 0, range: -100...100,
         unit: .percent, isPerChannel: true),
-      .count("channels", "How many voices, one a channel.", default: 1),
+      .count(
+        "channels",
+        "How many voices, one a channel; at least one for each channel of cables into parameters.",
+        default: 1, smoothing: .kernel),
     ] + (1...4).flatMap(operatorParameters), amplification: .possible, cost: .init(60, perChannel: 130))
 
   private static func operatorParameters(_ number: Int) -> [ParameterDescription] {
@@ -49,20 +52,20 @@ public struct Fm: Kernel {
   @_noLocks public static func ratio(_ number: Int) -> Int { 5 &+ 2 &* number }
   @_noLocks public static func level(_ number: Int) -> Int { 6 &+ 2 &* number }
 
-  private let count: Int
+  private var count: Int
   /// Phases of the four operators of each channel.
-  private let phases: UnsafeMutablePointer<Int32>
+  private var phases: UnsafeMutablePointer<Int32>
   /// The last two values of operator 4, of eight channels each.
-  private let states: UnsafeMutablePointer<Float>
+  private var states: UnsafeMutablePointer<Float>
   private var mute = QuietCell()
 
   private struct Layout {
     let phases: UnsafeMutablePointer<Int32>
     let states: UnsafeMutablePointer<Float>
 
-    init(_ arena: inout Arena, _ channels: Int) {
-      phases = arena.take(Int32.self, 4 * channels)
-      states = arena.take(Float.self, (channels + 7) / 8 * 16)
+    @_noLocks init(_ arena: inout Arena, _ channels: Int) {
+      phases = arena.take(Int32.self, 4 &* channels)
+      states = arena.take(Float.self, (channels &+ 7) / 8 &* 16)
     }
   }
 
@@ -75,6 +78,33 @@ public struct Fm: Kernel {
     var arena = Arena(memory)
     let layout = Layout(&arena, count)
     (phases, states) = (layout.phases, layout.states)
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let wide = widening.outputs[0]
+    var arena = Arena(memory)
+    let new = Layout(&arena, wide)
+    var channel = 0
+    while channel < wide {
+      let from = Widening.source(of: channel, from: count, to: wide)
+      var number = 0
+      while number < 4 {
+        new.phases[4 &* channel &+ number] = from >= 0 ? phases[4 &* from &+ number] : 0
+        number &+= 1
+      }
+      number = 0
+      while number < 2 {
+        new.states[Self.state(channel, number)] = from >= 0 ? states[Self.state(from, number)] : 0
+        number &+= 1
+      }
+      channel &+= 1
+    }
+    (phases, states, count) = (new.phases, new.states, wide)
+  }
+
+  /// Place of one of the last two values of a channel's operator 4.
+  @inline(__always) @_noLocks private static func state(_ channel: Int, _ number: Int) -> Int {
+    (channel &>> 3) &* 16 &+ (channel & 7) &+ 8 &* number
   }
 
   @_noLocks public mutating func isFinished() -> Bool { mute.isQuiet }
@@ -206,8 +236,7 @@ public struct Fm: Kernel {
   /// Keeps the last two values of operator 4 for a feedback that begins later.
   @inline(__always) @_noLocks private func keepLast(_ frames: Int, _ channel: Int, _ work: FmWork) {
     let row = work.phases(3)
-    let place = (channel &>> 3) &* 16 &+ (channel & 7)
-    let state = states + place
+    let state = states + Self.state(channel, 0)
     let last = row[frames &- 1]
     let before = frames > 1 ? row[frames &- 2] : last
     let sines = Corners.sine(sostenuto_row(last, before &- last))

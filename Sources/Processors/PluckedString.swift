@@ -30,7 +30,10 @@ public struct PluckedString: Kernel {
         "position", "Where it is plucked, as a part of its length: partials with a node there are missing.",
         default: 13, range: 1...50, unit: .percent),
       .gain("level", "Loudness.", default: -6, isPerChannel: true),
-      .count("channels", "How many strings, one a channel.", default: 1),
+      .count(
+        "channels", "How many strings, one a channel; at least one for each channel of any cable.",
+        default: 1,
+        smoothing: .kernel),
     ], cost: .init(20, perChannel: 200))
 
   /// Positions in `description.parameters`.
@@ -41,7 +44,7 @@ public struct PluckedString: Kernel {
   public static var level: Int { @_noLocks get { 4 } }
   public static var channels: Int { @_noLocks get { 5 } }
 
-  private let count: Int
+  private var count: Int
   private let seed: UInt64
   private var memory: StringMemory
   private var head = 0
@@ -72,6 +75,19 @@ public struct PluckedString: Kernel {
       self.memory.restore(channel, head, pasts[channel], step: old / new)
     }
     self.memory.spread = StringMemory.spread(new)
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let wide = widening.outputs[0]
+    var arena = Arena(memory)
+    let new = self.memory.another(wide, &arena)
+    var channel = 0
+    while channel < wide {
+      let from = Widening.source(of: channel, from: count, to: wide)
+      new.begin(channel, as: self.memory, from)
+      channel &+= 1
+    }
+    (self.memory, count) = (new, wide)
   }
 
   @_noLocks public mutating func isFinished() -> Bool {
@@ -203,11 +219,28 @@ struct StringMemory: BitwiseCopyable {
   init(_ channels: Int, rate: Double, _ arena: inout Arena) {
     var length = 256
     while Double(length) < rate / 16 + 128 { length *= 2 }
-    self.length = length
-    spread = Self.spread(rate)
-    plucks = arena.take(Pluck.self, channels)
-    lines = arena.take(Float.self, channels * (length + DelayLine.margin))
-    histories = arena.take(Float.self, channels * (Self.historyLength + DelayLine.margin))
+    self.init(channels, length: length, spread: Self.spread(rate), &arena)
+  }
+
+  @_noLocks private init(_ channels: Int, length: Int, spread: Int, _ arena: inout Arena) {
+    (self.length, self.spread) = (length, spread)
+    plucks = arena.reserve(MemoryLayout<Pluck>.stride &* channels).assumingMemoryBound(to: Pluck.self)
+    lines = arena.take(Float.self, channels &* (length &+ DelayLine.margin))
+    histories = arena.take(Float.self, channels &* (Self.historyLength &+ DelayLine.margin))
+  }
+
+  /// Memory for as long loops of another number of channels.
+  @_noLocks func another(_ channels: Int, _ arena: inout Arena) -> StringMemory {
+    StringMemory(channels, length: length, spread: spread, &arena)
+  }
+
+  /// Begins a channel in zeroed memory: as channel `from` of other memory, or, below 0, at rest.
+  @_noLocks func begin(_ channel: Int, as other: StringMemory, _ from: Int) {
+    plucks[channel] = from >= 0 ? other.plucks[from] : Pluck()
+    guard from >= 0 else { return }
+    let (line, history) = (length &+ DelayLine.margin, Self.historyLength &+ DelayLine.margin)
+    copyMemory(lines + channel &* line, other.lines + from &* line, 4 &* line)
+    copyMemory(histories + channel &* history, other.histories + from &* history, 4 &* history)
   }
 
   static func spread(_ rate: Double) -> Int { min(max(Int((rate / 48_000).rounded()), 1), 16) }

@@ -22,7 +22,9 @@ public struct Supersaw: Kernel {
       .count("voices", "How many saws.", default: 7, range: 1...16, smoothing: .crossfade),
       .percent("mix", "Level of the other saws beside that of the first.", default: 100),
       .gain("level", "Loudness: that of one saw with this peak.", default: -12, isPerChannel: true),
-      .count("channels", "How many channels.", default: 2),
+      .count(
+        "channels", "How many channels; at least one for each channel of cables into parameters.", default: 2,
+        smoothing: .kernel),
     ], amplification: .possible, cost: .init(20, perChannel: 250))
 
   /// Positions in `description.parameters`.
@@ -34,12 +36,15 @@ public struct Supersaw: Kernel {
   public static var channels: Int { @_noLocks get { 5 } }
 
   /// Places of the saws, in parts of `detune`.
-  static let places: [Float] = [
-    0, 1, -1, 0.53, -0.56, 0.27, -0.24, 0.79, -0.76, 0.41, -0.38, 0.14, -0.12, 0.66, -0.68, 0.89,
-  ]
+  static var places: Frames {
+    @_noLocks get {
+      Frames(0, 1, -1, 0.53, -0.56, 0.27, -0.24, 0.79, -0.76, 0.41, -0.38, 0.14, -0.12, 0.66, -0.68, 0.89)
+    }
+  }
 
-  private let count: Int
-  private let memory: SupersawMemory
+  private var count: Int
+  private let seed: UInt64
+  private var memory: SupersawMemory
   private var mute = QuietCell()
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
@@ -48,9 +53,24 @@ public struct Supersaw: Kernel {
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     count = configuration.outputs[0]
+    seed = configuration.seed
     var arena = Arena(memory)
     self.memory = SupersawMemory(&arena, count)
-    self.memory.prepare(count, seed: configuration.seed)
+    self.memory.prepare(count, seed: seed)
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let wide = widening.outputs[0]
+    var arena = Arena(memory)
+    let new = SupersawMemory(&arena, wide)
+    new.prepare(wide, seed: seed)
+    var channel = 0
+    while channel < wide {
+      let from = Widening.source(of: channel, from: count, to: wide)
+      if from >= 0 { copyMemory(new.phases + 16 &* channel, self.memory.phases + 16 &* from, 64) }
+      channel &+= 1
+    }
+    (self.memory, count) = (new, wide)
   }
 
   @_noLocks public mutating func isFinished() -> Bool { mute.isQuiet }
@@ -114,25 +134,29 @@ struct SupersawMemory: BitwiseCopyable {
   /// Frequency, detune and rate that the increments are for, of each channel.
   private let known: UnsafeMutablePointer<SIMD4<Float>>
 
-  init(_ arena: inout Arena, _ channels: Int) {
-    phases = arena.take(Int32.self, 16 * channels)
-    steps = arena.take(Int32.self, 16 * channels)
-    sizes = arena.take(Float.self, 16 * channels)
+  @_noLocks init(_ arena: inout Arena, _ channels: Int) {
+    phases = arena.take(Int32.self, 16 &* channels)
+    steps = arena.take(Int32.self, 16 &* channels)
+    sizes = arena.take(Float.self, 16 &* channels)
     places = arena.take(Float.self, 16)
-    known = arena.take(SIMD4<Float>.self, channels)
+    known = arena.reserve(16 &* channels).assumingMemoryBound(to: SIMD4<Float>.self)
   }
 
-  /// Worker.
-  func prepare(_ channels: Int, seed: UInt64) {
-    for voice in 0..<16 { places[voice] = Supersaw.places[voice] }
-    for channel in 0..<channels {
+  /// Phases of the channels at the start.
+  @_noLocks func prepare(_ channels: Int, seed: UInt64) {
+    places.store(Supersaw.places, 0)
+    var channel = 0
+    while channel < channels {
       known[channel] = SIMD4(repeating: .nan)
-      for voice in 0..<16 {
-        let number = UInt32(truncatingIfNeeded: channel * 16 + voice)
+      var voice = 0
+      while voice < 16 {
+        let number = UInt32(truncatingIfNeeded: channel &* 16 &+ voice)
         let hash = Noise.mixed(
-          Noise.mixed(number ^ UInt32(truncatingIfNeeded: seed)) &+ UInt32(truncatingIfNeeded: seed >> 32))
-        phases[channel * 16 + voice] = Int32(bitPattern: hash)
+          Noise.mixed(number ^ UInt32(truncatingIfNeeded: seed)) &+ UInt32(truncatingIfNeeded: seed &>> 32))
+        phases[channel &* 16 &+ voice] = Int32(bitPattern: hash)
+        voice &+= 1
       }
+      channel &+= 1
     }
   }
 

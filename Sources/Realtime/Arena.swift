@@ -26,6 +26,12 @@ public struct Arena {
     reserve(count &* 4).assumingMemoryBound(to: Float.self)
   }
 
+  /// Memory for some whole numbers. Audio thread.
+  @inlinable @_noLocks
+  public mutating func take(_ type: Int32.Type, _ count: Int) -> UnsafeMutablePointer<Int32> {
+    reserve(count &* 4).assumingMemoryBound(to: Int32.self)
+  }
+
   /// Memory for some floats that follow `history` others. Audio thread.
   @inlinable @_noLocks
   public mutating func take(

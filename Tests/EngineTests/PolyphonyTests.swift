@@ -104,6 +104,82 @@ import Testing
     #expect(abs(cents) < 0.1)
   }
 
+  /// Sources that take a channel for each note by themselves.
+  private static let sources = [
+    "oscillator shape=saw", "wavetable freq=440Hz position=70%", "fm op2.level=12% feedback=40%",
+    "supersaw freq=440Hz detune=0cents channels=1", "supersaw freq=440Hz detune=1cents",
+    "additive freq=440Hz slope=-3", "string freq=440Hz decay=20s damp=10%",
+  ]
+
+  private static func patch(source: String, polyphony: Int) -> String {
+    """
+    node keys keyboard
+    node v voices polyphony=\(polyphony)
+    node tone \(source) level=-12dB
+    node env envelope attack=5ms decay=0ms sustain=100% release=50ms
+    node amp multiply
+    node down mixdown channels=1
+    node out output channels=1
+    connect keys -> v
+    connect v.pitch -> tone.freq by 1oct
+    \(source.hasPrefix("string") ? "connect v.gate -> tone.gate" : "")
+    connect v -> env
+    connect tone -> amp
+    connect env -> amp.with
+    connect amp -> down
+    connect down -> out
+    """
+  }
+
+  /// Amplitude of a frequency, in a Hann window.
+  private static func amplitude(_ sound: ArraySlice<Float>, _ frequency: Double) -> Double {
+    var (x, y) = (0.0, 0.0)
+    for (index, sample) in sound.enumerated() {
+      let window = 0.5 - 0.5 * cos(2 * .pi * Double(index) / Double(sound.count))
+      x += Double(sample) * window * cos(2 * .pi * frequency * Double(index) / 48_000)
+      y += Double(sample) * window * sin(2 * .pi * frequency * Double(index) / 48_000)
+    }
+    return 4 * (x * x + y * y).squareRoot() / Double(sound.count)
+  }
+
+  /// Chords sound through every such source, note by note: an octave's keys that are held are heard, and no others. When
+  /// polyphony is raised under them, they go on as if it were not.
+  @Test(arguments: sources) func chordsSoundThroughEverySource(source: String) throws {
+    var random = SeededGenerator(seed: 91)
+    for polyphony in [1, 3, 4, 8] {
+      let keys = Array((60...71).shuffled(using: &random).prefix(polyphony))
+      let period = [37, 64, 480].randomElement(using: &random)!
+      let more = polyphony + Int.random(in: 1...9, using: &random)
+      func run(_ edit: String?) throws -> Bench {
+        let bench = Bench(period: period, channels: 1)
+        try bench.begin(Self.patch(source: source, polyphony: polyphony))
+        for key in keys { bench.perform("note keys on \(key) 100") }
+        bench.render(26_000)
+        if let edit { bench.perform(edit) }
+        bench.render(26_000)
+        return bench
+      }
+      let (still, grown) = (try run(nil), try run("set v.polyphony \(more)"))
+      // A single channel becomes both of two, as mono does: the second rings out.
+      if polyphony > 1 {
+        let far = zip(still.heard[0], grown.heard[0]).map { abs($0 - $1) }.max()!
+        #expect(far < 1e-5, "\(source), \(keys): \(far)")
+      }
+      grown.perform("undo")
+      grown.render(26_000)
+      for heard in [
+        still.heard[0][2000..<26_000], still.heard[0].suffix(24_000), grown.heard[0].suffix(24_000),
+      ] {
+        for key in 60...71 {
+          let amplitude = Self.amplitude(heard, 440 * pow(2, Double(key - 69) / 12))
+          #expect(
+            keys.contains(key) ? amplitude > 0.001 : amplitude < 0.0005,
+            "\(source), \(keys): key \(key) has \(amplitude)")
+        }
+      }
+    }
+  }
+
   /// A pitch that stays costs the oscillator no more than a setting, and has the same bits however blocks are cut.
   @Test func heldPitchesHaveTheSameBitsForEveryPeriod() throws {
     func run(_ period: Int) throws -> [Float] {

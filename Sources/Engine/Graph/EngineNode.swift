@@ -99,7 +99,7 @@ final class EngineNode {
   var isMuted: Bool { slot?.pointee.isMuted == true }
   /// The signal path ends here, so no node downstream could fade in its place.
   let isSink: Bool
-  /// By output: position of the parameter that states its channels, where they may change while the node lives.
+  /// By port, inputs first: position of the parameter that states its channels, where they may change while the node lives.
   let sizes: [Int?]
   /// Latency, in frames.
   var latency: Int32 = 0
@@ -137,7 +137,7 @@ final class EngineNode {
       case .flexible: 1
       }
     }
-    sizes = self.outputs.map { type?.description.sizeParameter(of: $0) }
+    sizes = (self.inputs + self.outputs).map { type?.description.sizeParameter(of: $0) }
     inputChannels = self.inputs.map(channels)
     outputChannels = self.outputs.map(channels)
     self.rows = rows

@@ -68,9 +68,9 @@ struct ChannelCounts {
       if row.implied[port] > 1 { hadMore = true }
       row.implied[port] = 1
     }
-    for (output, size) in node.sizes.enumerated() {
+    for (port, size) in node.sizes.enumerated() {
       guard let size else { continue }
-      let (port, least) = (node.inputs.count + output, leastChannels(size, node))
+      let least = leastChannels(size, node)
       if row.implied[port] > least { (hadMore, row.implied[port]) = (true, least) }
     }
     return hadMore
@@ -107,26 +107,30 @@ struct ChannelCounts {
     UInt8(min(max(node.values[size][0], 1), 64))
   }
 
-  /// Widens the outputs whose channels a parameter states: to what it says and to the cables into a source's parameters.
-  /// Returns true when one grew.
+  /// Widens the ports whose channels a parameter states: to what it says, to the cables into such inputs, and to those into
+  /// a source's parameters. Returns true when one grew.
   private static func stateSizes(_ row: NodeRow.Pointer, _ node: EngineNode) -> Bool {
     var hasGrown = false
-    for (output, size) in node.sizes.enumerated() {
+    for (port, size) in node.sizes.enumerated() {
       guard let size else { continue }
       var width = leastChannels(size, node)
       var next = row.pointee.incoming
       while let cable = next {
         next = cable.pointee.next
-        guard let (parameter, _) = cable.pointee.modulated, cable.pointee.isWanted,
-          let description = node.type?.description,
-          description.isWidened(by: description.parameters[parameter])
-        else { continue }
+        guard cable.pointee.isWanted, counts(cable.pointee, to: size, of: node) else { continue }
         width = max(width, UInt8(min(cable.pointee.impliedWidth, 64)))
       }
-      let port = node.inputs.count + output
       if row.implied[port] < width { (hasGrown, row.implied[port]) = (true, width) }
     }
     return hasGrown
+  }
+
+  /// True when a cable widens the ports that this parameter states the channels of.
+  private static func counts(_ cable: CableRow, to size: Int, of node: EngineNode) -> Bool {
+    let input = Int(cable.input)
+    if input >= 0 { return node.sizes[input] == size }
+    guard let (parameter, _) = cable.modulated, let description = node.type?.description else { return false }
+    return description.isWidened(by: description.parameters[parameter])
   }
 
   /// Makes the implied counts effective. Returns true when they changed.
