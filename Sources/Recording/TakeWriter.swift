@@ -1,3 +1,4 @@
+import Glibc
 import Realtime
 
 /// The part of a take that only the recorder's thread knows: from cells to frames of the file, in time whatever was
@@ -148,7 +149,10 @@ final class TakeWriter: @unchecked Sendable {
       fault = fault ?? error.description
     }
     let length = Take.words(seconds: Double(written) / rate)
-    if let fault {
+    if let fault, written == 0 {
+      unlink(path)
+      said.append(.warning("nothing could be recorded, and no file is left: \(fault)"))
+    } else if let fault {
       said.append(.warning("the take ended at \(length): \(fault); what was recorded is whole"))
     } else {
       said.append(.news("recorded \(path), \(length)"))

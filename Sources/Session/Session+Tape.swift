@@ -79,31 +79,39 @@ extension Session {
     for entry in journal.entries { text += entry.line }
     for doubt in journal.doubts { text += "unsure \(doubt)\n" }
     writeBeside(status.path, "journal", Array(text.utf8))
-    let played = journal.entries.compactMap { entry -> (frame: Int64, event: Event)? in
-      guard entry.frame >= start else { return nil }
-      switch entry.happening {
-      case .event(_, let event), .midi(_, let event): return (entry.frame - start, event)
-      default: return nil
-      }
-    }
+    let played = journal.played(from: start)
     guard !played.isEmpty else { return }
     writeBeside(
       status.path, "mid", MidiFileWriter.bytes(played, frames: status.frames, rate: status.rate))
   }
 
+  /// Beside the take, or, where its disk is full, with the session's own files.
   private func writeBeside(_ path: String, _ ending: String, _ bytes: [UInt8]) {
-    let first = Self.beside(path, ending)
-    var target = first
+    do throws(FileError) {
+      try PatchFile.create(Self.free(path, ending), bytes, mode: 0o644)
+    } catch {
+      let other = Self.free(StateFolder.path + "/takes/" + PatchFile.split(path).name, ending)
+      do throws(FileError) {
+        PatchFile.makeFolder(StateFolder.path + "/takes")
+        try PatchFile.create(other, bytes, mode: 0o644)
+        notice(
+          "\(ending == "mid" ? "the take's notes are" : "the take's journal is") \(other): \(error.description)"
+        )
+      } catch {
+        notice("no journal of the take: \(error.description)")
+      }
+    }
+  }
+
+  /// `take.mid` for `take.wav`, or, where that is taken, `take.2.mid`.
+  private static func free(_ path: String, _ ending: String) -> String {
+    var target = beside(path, ending)
     var number = 2
     while PatchFile.exists(target), number < 1000 {
-      target = Self.beside(path, "\(number).\(ending)")
+      target = beside(path, "\(number).\(ending)")
       number += 1
     }
-    do throws(FileError) {
-      try PatchFile.create(target, bytes, mode: 0o644)
-    } catch {
-      notice("no journal of the take: \(error.description)")
-    }
+    return target
   }
 
   /// `take.mid` for `take.wav`.

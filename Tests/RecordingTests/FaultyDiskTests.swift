@@ -240,6 +240,36 @@ import Testing
     }
   }
 
+  /// A disk that was full before: a file of no frames would look like a take.
+  @Test(arguments: ["wav", "flac", "ogg", "opus"], [0, 30]) func aTakeOnADiskThatIsFullLeavesNoFile(
+    ending: String, size: Int
+  ) throws {
+    let folder = try Folder()
+    let path = folder.file("take." + ending)
+    let source = Source(channels: 2, frames: 48000)
+    let calls = DiskCalls(
+      write: { file, memory, count, place in
+        let room = Int64(size) - place
+        if room <= 0 { return -Int(ENOSPC) }
+        return DiskCalls.writeBytes(file, memory, min(count, Int(room)), place)
+      }, room: { _ in 0 })
+    let clock = TestClock()
+    let recorder = Recorder(isOffline: true, calls: calls) { clock.time }
+    guard let take = try? recorder.begin(Take.Request(path: path, port: "a", rate: 48000), source.feed) else {
+      #expect(!FileManager.default.fileExists(atPath: path))
+      return
+    }
+    while source.time < 3_000_000, !take.status.isFinished {
+      source.play(2000)
+      clock.time = source.time
+      recorder.pump()
+    }
+    #expect(take.status.isFinished && take.status.frames == 0)
+    let words = recorder.takeNotices().words
+    #expect(words.contains { $0.contains("full") && !$0.contains("whole") }, "\(words)")
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
   @Test func marksFindRoomOnAFullDisk() throws {
     let folder = try Folder()
     let path = folder.file("take.wav")

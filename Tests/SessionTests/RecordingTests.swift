@@ -1,9 +1,11 @@
 import Drivers
 import Engine
 import Foundation
+import Midi
 import Patch
 import PatchLanguage
 import Realtime
+import TestSupport
 import Testing
 
 @testable import Session
@@ -281,6 +283,79 @@ import Testing
     }
     // Nothing of this is in the way of a second take.
     #expect(try samples(folder.path + "/take.wav") == take)
+  }
+
+  @Test func theNotesOfATakeThatBeginsUnderAHeldChordHaveTheChord() throws {
+    let (folder, patch) = try folder()
+    let session = try live(patch)
+    try session.perform("note piano on C4 90")
+    try session.perform("note piano on E4 80")
+    play(session, 0.1)
+    try session.perform("note piano off C4")
+    play(session, 0.1)
+    try session.perform("record out \(folder.path)/take.wav")
+    play(session, 0.1)
+    try session.perform("record out off")
+    play(session, 0.1)
+    session.close()
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path + "/take.mid")))
+    let events = try MidiFile(bytes: bytes).events
+    #expect(events.map(\.event.kind) == [.noteOn] && events[0].event.key == 64 && events[0].event.value == 80)
+    #expect(events[0].seconds == 0)
+  }
+
+  /// Wherever a take begins, its notes end with the keys and pedals that are down as all notes since the session's start do.
+  @Test(arguments: 0..<40) func aTakesNotesEndAsAllNotesDo(seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    print("seed \(seed)")
+    var journal = TakeJournal()
+    for index in 0..<Int.random(in: 1...60, using: &random) {
+      let kind: Event.Kind = [
+        .noteOn, .noteOn, .noteOn, .noteOff, .noteOff, .control, .bend, .program, .allNotesOff, .keyPressure,
+      ].randomElement(using: &random)!
+      let event = Event(
+        kind, channel: UInt8.random(in: 0...1, using: &random),
+        key: kind == .control
+          ? [1, 64].randomElement(using: &random)! : UInt8.random(in: 60...63, using: &random),
+        value: Float(Int.random(in: 0...1, using: &random) * 100 + 1))
+      let happening: TakeJournal.Happening =
+        Int.random(in: 0..<20, using: &random) == 0
+        ? .panic
+        : Bool.random(using: &random) ? .midi(port: 0, event) : .event(node: "keys", event)
+      journal.entries.append(TakeJournal.Entry(frame: Int64(index * 10), happening: happening))
+    }
+    let start = Int64.random(in: 0...600, using: &random)
+    // A panic after the start is no event; what it ends is not compared.
+    let cut = journal.entries.filter { !($0.frame >= start && $0.happening == .panic) }
+    journal.entries = cut
+    let all = journal.played(from: 0)
+    let part = journal.played(from: start)
+    let before = journal.entries.contains { $0.frame < start && $0.happening == .panic }
+    if !before, !part.isEmpty { #expect(Self.state(part) == Self.state(all), "start \(start)") }
+    #expect(part.allSatisfy { $0.frame >= 0 })
+    let later = journal.entries.filter { $0.frame >= start && $0.happening != .panic }.count
+    #expect(part.count >= later)
+  }
+
+  /// Keys that are down and the latest values, however often each.
+  private static func state(_ events: [(frame: Int64, event: Event)]) -> [String: Float] {
+    var state: [String: Float] = [:]
+    for (_, event) in events {
+      let place = "\(event.channel) \(event.key)"
+      switch event.kind {
+      case .noteOn: state["note \(place)"] = 1
+      case .noteOff: state["note \(place)"] = nil
+      case .control: state["control \(place)"] = event.value
+      case .bend, .program: state["\(event.kind) \(event.channel)"] = event.value
+      case .allNotesOff:
+        for key in state.keys
+        where key.hasPrefix("note \(event.channel)") || key == "control \(event.channel) 64" {
+          state[key] = nil
+        }
+      default: break
+      }
+    }
+    return state
   }
 
   @Test func whatWasHeardIsKept() throws {
