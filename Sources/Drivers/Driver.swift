@@ -52,6 +52,8 @@ public protocol Driver: AnyObject, Sendable {
   var beats: Int { get }
   /// Seconds without a period after which the server counts as stalled.
   var patience: Double { get }
+  /// True when another server has taken the place of its own, which can never go on.
+  var isSucceeded: Bool { get }
   /// Gives the renderer up for another driver, but keeps its client and ports, since its server may go on.
   /// Waits only for a render under way.
   func pause()
@@ -75,6 +77,8 @@ extension Driver {
   public var midiFault: String? { nil }
   /// Unlimited.
   public var device: DeviceChannels { DeviceChannels() }
+  /// False: its server tells of its end itself.
+  public var isSucceeded: Bool { false }
   /// Never outgrown.
   public var isOutgrown: Bool { false }
   /// False.

@@ -65,6 +65,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   /// Bits of a Double, in seconds.
   private let roundTrip = Atomic<UInt64>(0)
   private let knownDevice = Mutex(DeviceChannels())
+  private let socket: PipeWireSocket?
 
   /// Opens the client; throws when no server runs or it does not answer within `seconds`.
   public init(
@@ -72,6 +73,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   ) throws(DriverError) {
     JackMessages.capture()
     client = try Self.open(options, within: seconds)
+    socket = PipeWireSocket()
     let rate = Int(jack_get_sample_rate(client.raw))
     let period = Int(jack_get_buffer_size(client.raw))
     let name = String(cString: jack_get_client_name(client.raw))
@@ -224,6 +226,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
   public func update(_ endpoints: [Endpoint]) { request { $0.endpoints = endpoints } }
   /// Sets the wanted MIDI ports; they follow in the background.
   public func update(midi wanted: [MidiPort]) { request { $0.midi = wanted } }
+  /// True when PipeWire has been started anew.
+  public var isSucceeded: Bool { socket?.isReplaced == true }
   /// True: the driver reports port latencies to JACK.
   public var reportsLatencies: Bool { true }
   /// Sets the latencies that JACK's other clients are told.

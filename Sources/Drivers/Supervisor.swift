@@ -297,6 +297,10 @@ public final class Supervisor {
       engine.device = device(of: old)
       isDisturbed = false
       message = "sound is back: \(old.place) goes on"
+    } else if old.isSucceeded {
+      dropPaused()
+      message = "\(old.place) has another server: playing on through the clock driver; trying again"
+      if attempt == nil { nextAttempt = nextTime(now) }
     } else if attempt == nil, nextAttempt == nil, now >= pausedUntil {
       nextAttempt = now
     }

@@ -54,6 +54,8 @@ import Testing
     try server.addSink("second")
     #expect(try server.isLinked("sostenuto", to: "second"))
     #expect(abs(try server.peak(of: "second") - 0.1) < 0.01)
+    // The new server was seen as such, and not found after the time that a hung one is given.
+    #expect(try String(contentsOfFile: log, encoding: .utf8).contains("has another server"))
     #expect(process.isRunning)
   }
 
