@@ -169,6 +169,9 @@ extension Patch {
     }
     for (name, target) in settings.publications.sorted(by: { $0.key < $1.key }) {
       edits.append(.setPatch(.publish(inner(name), target.renaming(inner))))
+      if let comments = settings.comments[.publish(name)] {
+        edits.append(.comment(.patchSetting(.publish(inner(name))), comments))
+      }
     }
     return edits
   }

@@ -41,6 +41,8 @@ extension EditError: CustomStringConvertible {
     case .noChannel(let channel, let port, _): "`\(port)` has no channel \(channel)"
     case .carriesEvents(let name): "`\(name)` carries events: it has no gain, map or mix"
     case .leadsOutside(_, let inner): "`\(inner)` has no port there for other programs"
+    case .noDepth(.number(let number, let unit), let port, let units) where units.contains(unit):
+      "`\(Value.number(number, unit).line)` is too far for a cable into `\(port)`"
     case .noDepth(let depth, let port, let units):
       "a cable does not move `\(port)` by `\(depth.line)`; write \(Self.depths(units))"
     case .modulatesNothing(let port): "`by` is the depth of a modulation, and `\(port)` is no parameter"
@@ -76,6 +78,7 @@ extension EditError: CustomStringConvertible {
       "`\(cable)` leads past the edge of `\(path)`"
     case .closesLoop(let cable): "`\(cable)` would lead events round and round"
     case .notTogether(let a, let b): "`\(a)` and `\(b)` are not side by side"
+    case .otherSubPatch(let name, _): "`\(name)` would be in another sub-patch"
     case .noSubPatch(let path): "`\(path)` is no sub-patch"
     case .isInsideItself(let path): "a sub-patch cannot have itself inside: \(path.joined(separator: " -> "))"
     case .noMap(let name): "there is no map `\(name)`"
@@ -130,6 +133,8 @@ extension EditError: CustomStringConvertible {
     case .meterOutOfRange: "a bar has 1 to 64 beats of a whole (1) to a 32nd (32), such as `6/8`"
     case .noControl:
       "controls go from \(ControlTarget.numbers.lowerBound) to \(ControlTarget.numbers.upperBound)"
+    case .noScene(let number, _) where !PatchScene.numbers.contains(number):
+      "scenes go from \(PatchScene.numbers.lowerBound) to \(PatchScene.numbers.upperBound)"
     case .noScene(let number, let known):
       known.isEmpty
         ? "`scene \(number)` stores the present state"
@@ -143,6 +148,7 @@ extension EditError: CustomStringConvertible {
     case .noRatio: "write `curve=linear`, or another range"
     case .needsRange: "write its range, such as `0..10`"
     case .notTogether: "they must be in one sub-patch, or all outside"
+    case .otherSubPatch(_, let here): "here it is `\(here)`; `copy` and `remove` move a node"
     case .noSubPatch: "a node of the kind `patch` is one"
     case .orderInFile: "nodes stand in the order of their lines"
     case .diagonalOutOfRange(_, let rows, let columns): "it goes from \(1 - rows) to \(columns - 1)"

@@ -115,6 +115,8 @@ public enum EditError: Error, Hashable, Sendable {
   case notTogether(String, String)
   /// No sub-patch has that path.
   case noSubPatch(String)
+  /// A name in another sub-patch than the node or the cable is in; `here`: the name that it may have.
+  case otherSubPatch(String, here: String)
   /// A sub-patch that has itself inside; the paths of the files on the way.
   case isInsideItself([String])
   /// There is no such map.
@@ -257,7 +259,8 @@ extension EditError {
     case .noNode(let name, _), .invalidName(let name, _), .nodeExists(let name, _), .identityTaken(let name),
       .noCables(let name), .beforeItself(let name), .noMatrix(let name, _), .noPlayer(let name, _),
       .noInstrument(let name, _),
-      .noPlace(let name), .noPorts(let name, _, _, _), .notTogether(let name, _), .noSubPatch(let name):
+      .noPlace(let name), .noPorts(let name, _, _, _), .notTogether(let name, _), .noSubPatch(let name),
+      .otherSubPatch(let name, _):
       .node(name)
     case .handsOutNothing(let name, _): .node(name)
     case .noEcho(let name, _): .value(name)

@@ -3,6 +3,8 @@
 extension Comparison {
   /// In the draft's order throughout, so that the result depends on the two states and that order alone.
   mutating func runState() throws(EditError) {
+    let before = draft.patch
+    try publish(Set(containers(before).filter { target.id(named: $0) == nil }))
     for node in draft.patch.nodes.values where target.id(named: node.name) == nil && !isClient(node) {
       try make(.remove(node.name, bridge: false))
     }
@@ -17,10 +19,41 @@ extension Comparison {
       guard let new = target[named: node.name], new.kind == node.kind else { continue }
       try compareValues(of: new, isPresent: old[named: node.name]?.kind == node.kind)
     }
+    try publish(Set(containers(target).filter { hasOtherInside($0, since: before) }))
     try compareStateCables()
     for node in draft.patch.nodes.values where old.id(named: node.name) == nil {
       if let new = target[named: node.name] { try compareRemarks(of: new) }
     }
+  }
+
+  /// Publishes what the target's sub-patches do, where they were not there before or had something else inside. Others
+  /// publish what they do: that is no part of a state.
+  private mutating func publish(_ containers: Set<String>) throws(EditError) {
+    if containers.isEmpty { return }
+    let (have, wanted) = (draft.patch.settings.publications, target.settings.publications)
+    for key in Set(have.keys).union(wanted.keys).sorted() where have[key] != wanted[key] {
+      guard let container = NodePath.container(of: key), containers.contains(container) else { continue }
+      try make(.setPatch(.publish(key, wanted[key])))
+      if let comments = target.settings.comments[.publish(key)] {
+        try make(.comment(.patchSetting(.publish(key)), comments))
+      }
+    }
+  }
+
+  private func containers(_ patch: Patch) -> [String] {
+    let kinds = Set(catalogue.kinds.lazy.filter(\.isContainer).map(\.name))
+    guard patch.nodes.contains(ofKind: kinds.contains) else { return [] }
+    return patch.nodes.values.filter { kinds.contains($0.kind) }.map(\.name)
+  }
+
+  private func hasOtherInside(_ container: String, since before: Patch) -> Bool {
+    func inside(_ patch: Patch) -> Set<[String]>? {
+      patch[named: container].map { node in
+        Set(([node] + patch.allNodes(inside: container)).map { [$0.name, $0.kind] })
+      }
+    }
+    guard let now = inside(target) else { return false }
+    return inside(before) != now
   }
 
   private func isClient(_ node: Node) -> Bool { catalogue[node.kind]?.isClient ?? false }

@@ -1,6 +1,7 @@
 /// A stored state of a patch: its nodes with their settings, and its cables. It is absolute: it stays as it was stored
 /// while the patch goes on, except that its nodes follow when theirs are renamed. Other programs and their cables, the
-/// connections of endpoints (`port`, `connect`, `device`) and the settings of the patch as a whole are no part of it.
+/// connections of endpoints (`port`, `connect`, `device`) and the settings of the patch as a whole are no part of it, but
+/// for what its sub-patches publish, which comes back with them.
 ///
 /// Nodes are known by their names, and two scenes are equal when their states are: order, comments and places on the
 /// screen do not count. They are kept all the same, for nodes that come back by a recall.
@@ -23,6 +24,10 @@ public struct PatchScene: Sendable {
     state = patch
     state.scenes = [:]
     state.settings = PatchSettings()
+    state.settings.publications = patch.settings.publications
+    for key in patch.settings.publications.keys {
+      state.settings.comments[.publish(key)] = patch.settings.comments[.publish(key)]
+    }
     state.header = []
     state.footer = []
     state.touched = nil
@@ -88,11 +93,26 @@ public struct PatchScene: Sendable {
     settle(catalogue)
   }
 
+  /// True when scenes follow such a renaming. A node that goes into a sub-patch or out of one leaves the stored state as it
+  /// is, since the sub-patch is there or not.
+  static func follows(_ name: String, to newName: String) -> Bool {
+    NodePath.containers(of: name).count == NodePath.containers(of: newName).count
+  }
+
   /// Renames a node, unless the scene has another one of the new name.
   mutating func rename(_ name: String, to newName: String) {
-    guard let id = state.id(named: name), state.id(named: newName) == nil else { return }
+    guard Self.follows(name, to: newName), let id = state.id(named: name), state.id(named: newName) == nil
+    else { return }
     state.rename(id, to: newName)
     state.revision = Revision()
+    state.settings = state.settings.renaming { $0 == name ? newName : $0 }
+    for (key, target) in state.settings.publications where NodePath.container(of: key) == name {
+      let newKey = newName + "/" + NodePath.last(of: key)
+      let comments = state.settings.comments[.publish(key)]
+      state.settings.set(.publish(key, nil))
+      state.settings.set(.publish(newKey, target))
+      state.settings.comments[.publish(newKey)] = comments
+    }
     if let settings = links.removeValue(forKey: name) { links[newName] = settings }
   }
 
@@ -214,6 +234,7 @@ extension Edit {
   /// The verb of an edit that no scene can have; nil for others.
   var wordOutsideScenes: String? {
     switch self {
+    case .setPatch(.publish): nil
     case .setPatch(let setting): setting.name.word
     case .scene: "scene"
     case .recall: "recall"
@@ -223,6 +244,7 @@ extension Edit {
     case .expand: "expand"
     case .comment(.header, _): "header"
     case .comment(.footer, _): "footer"
+    case .comment(.patchSetting(.publish), _): nil
     case .comment(.patchSetting, _), .comment(.scene, _): "comment"
     case .all(let edits): edits.lazy.compactMap(\.wordOutsideScenes).first
     default: nil

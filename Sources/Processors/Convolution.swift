@@ -142,7 +142,7 @@ public struct Convolution: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
-    if isAsleep { takeAtOnce() }
+    if isAsleep, hasWaiting { takeAtOnce() }
     if input.isSilent && isAsleep { return .silent }
     isAsleep = false
     quiet.update(block, silent: input.isSilent)

@@ -29,7 +29,7 @@ public struct Looper: Kernel {
         default: .text("stop"), smoothing: .kernel),
       .count(
         "beats",
-        "Length of a new loop in quarter notes of the tempo, begun on one of them while the transport moves; 0: as the pedal says.",
+        "Length of a new loop in quarter notes of the tempo, as many as fit into `longest`, begun on one of them while the transport moves; 0: as the pedal says.",
         default: 0, range: 0...256, smoothing: .kernel),
       .number(
         "keep", "How much of the loop an overdub leaves; 0 % replaces it.", default: 100, range: 0...100,
@@ -248,9 +248,13 @@ public struct Looper: Kernel {
     (state, length, place, goal) = (.recording, 0, 0, 0)
     (isUndone, hasOverdub, other, added, heard) = (false, false, Ramp(0), Ramp(0), Ramp(0))
     if beats > 0, let transport = block.transport?.pointee {
-      let frames = Double(beats) * 60 * transport.rate / (transport.pulse.tempo * transport.pulse.quarters)
+      let quarter = 60 * transport.rate / (transport.pulse.tempo * transport.pulse.quarters)
       let most = Double(memory.capacity)
-      goal = Int(frames < most ? frames + 0.5 : most)
+      // A loop of a part of a quarter note would go out of time.
+      var count = Double(beats)
+      if count * quarter > most { count = Transport.floor(most / quarter) }
+      goal = count < 1 ? memory.capacity : Int(count * quarter + 0.5)
+      if goal > memory.capacity { goal = memory.capacity }
       if goal < 2 &* memory.join { goal = 2 &* memory.join }
     }
     memory.keepPast()

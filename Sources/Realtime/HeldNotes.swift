@@ -63,7 +63,17 @@ public struct HeldNotes: BitwiseCopyable {
     }
   }
 
-  @_noLocks private func clear() {
+  /// Takes over the notes and pedals of another ledger, which keeps them. Audio thread.
+  @_noLocks public func add(_ other: HeldNotes) {
+    var word = 0
+    while word <= Self.pedals {
+      words[word] |= other.words[word]
+      word &+= 1
+    }
+  }
+
+  /// Forgets everything: others end it. Audio thread.
+  @_noLocks public func clear() {
     var word = 0
     while word <= Self.pedals {
       words[word] = 0

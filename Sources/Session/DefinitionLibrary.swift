@@ -65,8 +65,8 @@ package final class DefinitionLibrary: DefinitionSource {
   }
 
   /// Path of the patch; empty: its paths are relative to the working folder.
-  private let file: String
-  private let kinds: KindCatalogue
+  let file: String
+  let kinds: KindCatalogue
   private let shelf: Shelf
   /// Places of the files that are being read, the outermost first.
   private let way: [String]

@@ -1,5 +1,6 @@
 import Glibc
 import Patch
+import Realtime
 
 /// The words of errors of files.
 extension FileError: CustomStringConvertible {
@@ -36,6 +37,11 @@ extension FileError.TapFault {
     case .noNode(let name, let near):
       "no node `\(name)`" + (near.map { "; \(Nearest.question($0))" } ?? "")
     case .noAudio(let name, let kind): "`\(name)` (\(kind)) has no audio output"
+    case .subPatch(let name, let ports):
+      "`\(name)` is a sub-patch; what leaves it is \(ports.map { "`\($0)`" }.joined(separator: ", "))"
+    case .noRoom(let channels):
+      "no room for \(channels) more channels: outputs and taps have \(DriverChannels.capacity) together; "
+        + "`record` in a script has no such limit"
     case .noPort(let name, let known): "`\(name)` has the audio outputs \(known.joined(separator: ", "))"
     }
   }

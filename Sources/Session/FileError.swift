@@ -64,6 +64,10 @@ public indirect enum FileError: Error, Hashable, Sendable {
     case noNode(String, near: String?)
     /// The node has no audio output.
     case noAudio(String, kind: String)
+    /// A sub-patch, whose outputs are these nodes.
+    case subPatch(String, ports: [String])
+    /// Outputs and taps have all channels that there are.
+    case noRoom(channels: Int)
     /// The node has these audio outputs, and another one was named.
     case noPort(String, known: [String])
   }

@@ -2,6 +2,7 @@ import Engine
 import Glibc
 import Instruments
 import Patch
+import PatchLanguage
 
 /// Textual operations on paths.
 package enum FilePath {
@@ -86,6 +87,13 @@ extension Patch {
   package func references(
     from file: String, catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
   ) -> [PatchReference] {
+    references(from: file, catalogue, [FilePath.plain(PatchFile.absolute(file))])
+  }
+
+  /// `seen`: files that this one is inside of, with itself.
+  fileprivate func references(
+    from file: String, _ catalogue: KindCatalogue, _ seen: Set<String>
+  ) -> [PatchReference] {
     var references: [PatchReference] = []
     let states = scenes.sorted { $0.key < $1.key }.map { (number: Int?($0.key), nodes: $0.value.state.nodes) }
     for state in [(nil, nodes)] + states {
@@ -94,6 +102,7 @@ extension Patch {
           let path = ParameterPath(parameter.name)
           guard case .text(let written)? = node.settings[path], !written.isEmpty else { continue }
           var reference = Self.reference(node.name, path, written, file)
+          if parameter.fileType == .patch { reference.addInside(catalogue, seen) }
           reference.scene = state.number
           references.append(reference)
         }
@@ -123,5 +132,24 @@ extension Patch {
       reference.faults = [error.description]
     }
     return reference
+  }
+}
+
+extension PatchReference {
+  /// Adds the files that a sub-patch's own file names, which are found from there.
+  fileprivate mutating func addInside(_ catalogue: KindCatalogue, _ seen: Set<String>) {
+    guard let place = files.first?.place, !seen.contains(place), let bytes = try? PatchFile.read(found) else {
+      return
+    }
+    let inner = PatchReader.read(bytes: bytes, file: found, catalogue: catalogue.with(definitions: nil)).patch
+    for reference in inner.references(from: found, catalogue, seen.union([place])) {
+      let name = "\(PatchFile.split(found).name): \(reference.node).\(reference.path.line)"
+      faults += reference.faults.map { "\(name): \($0)" }
+      if reference.written.hasPrefix("/") || reference.written.hasPrefix("~/") {
+        faults.append("\(name): `\(reference.written)` is found here only")
+      } else {
+        files += reference.files
+      }
+    }
   }
 }

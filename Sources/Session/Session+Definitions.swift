@@ -27,46 +27,18 @@ extension Session {
   }
 
   /// Files of sub-patches that have edits which are not saved.
-  public var modifiedDefinitions: [String] { changedDefinitions(of: patch, for: file).map(\.place) }
-
-  private struct ChangedDefinition {
-    var place: String
-    var patch: Patch
-    var text: String
-    var base: [UInt8]?
-  }
-
-  /// `path`: place of the patch, to whose folder its paths are relative. What is inside others comes first.
-  private func changedDefinitions(of patch: Patch, for path: String?) -> [ChangedDefinition] {
-    let library = library(for: path)
-    let catalogue = engine.kinds.catalogue.with(definitions: library)
-    var seen: Set<String> = []
-    var changed: [ChangedDefinition] = []
-    for (node, file) in patch.sharing(catalogue).reversed() {
-      let place = library.place(of: file)
-      guard seen.insert(place).inserted else { continue }
-      let entry = try? library.entry(at: place)
-      let inner = patch.definition(
-        inside: node.name, base: catalogue.definition(of: node), catalogue: catalogue)
-      let own = FilePaths(from: path, to: place, catalogue: catalogue).rebased(inner)
-      let there = library.catalogue(at: place)
-      let text = PatchWriter.write(own, catalogue: there)
-      if let entry, PatchWriter.write(entry.patch, catalogue: there) == text { continue }
-      changed.append(ChangedDefinition(place: place, patch: own, text: text, base: entry?.bytes))
-    }
-    return changed
-  }
+  public var modifiedDefinitions: [String] { library(for: file).changes(in: patch).map(\.place) }
 
   /// The sub-patches of files, by place, that have edits which are not saved.
   func definitionsAsHere() -> [(place: String, patch: Patch, text: String)] {
-    changedDefinitions(of: patch, for: file).map { ($0.place, $0.patch, $0.text) }
+    library(for: file).changes(in: patch).map { ($0.place, $0.patch, $0.text) }
   }
 
   /// Saves the files of sub-patches that have unsaved edits. Returns their names.
   func saveDefinitions(
     of patch: Patch, for path: String?, despite accepted: Set<SaveObstacle.Reason>
   ) throws(FileError) -> [String] {
-    let changed = changedDefinitions(of: patch, for: path)
+    let changed = library(for: path).changes(in: patch)
     for definition in changed where !accepted.contains(.changed) {
       let present = try? PatchFile.read(definition.place)
       guard present == nil || present == definition.base else {

@@ -250,6 +250,10 @@ extension TakeOrder {
       if let wanted = port.port, !known.isEmpty, !known.contains(wanted) {
         throw .noPort(port, .output, known: known)
       }
+      let outlets = patch.outlets(of: node.name, catalogue).filter { !$0.isEvents }
+      if let first = outlets.first {
+        throw .notRecorded("`\(node.name)` is a sub-patch; what leaves it is `\(node.name)/\(first.name)`")
+      }
       guard let kind, !known.isEmpty || kind.outputs.isEmpty && kind.inputs.first?.isEvents == false else {
         throw .notRecorded("`\(node.name)` (\(node.kind)) has no sound to record")
       }

@@ -1,4 +1,5 @@
 import Engine
+import Patch
 import PatchLanguage
 import Session
 
@@ -9,7 +10,8 @@ struct ApplyCommand: Command {
     discussion: """
       Prints the patch in its canonical form, or writes it back with -i. Each refused edit is named with file, \
       line and column; then nothing is written, and the exit status is 1. Times put the lines in order; notes and \
-      pedals change no patch and are passed over. `-` as the script is standard input.
+      pedals change no patch and are passed over. `-` as the script is standard input. Edits inside a sub-patch \
+      that has a file of its own change that file, so they need -i.
 
       Examples:
         sostenuto apply louder.script song.patch
@@ -30,19 +32,27 @@ struct ApplyCommand: Command {
   var partial = false
 
   func run() throws {
-    let input = try PatchInput.whole(patch)
+    let library = DefinitionLibrary(for: patch, kinds: KindRegistry.builtIn.catalogue)
+    let catalogue = KindRegistry.builtIn.catalogue.with(definitions: library)
+    let input = try PatchInput.whole(patch, catalogue: catalogue)
     let name = script == "-" ? "standard input" : script
     let (lines, faults) = Script.read(try readText(script == "-" ? "/dev/stdin" : script), file: name)
-    let (patch, refusals) = Script.apply(lines, to: input.patch, file: name)
+    let (patch, refusals) = Script.apply(lines, to: input.patch, file: name, catalogue: catalogue)
     let diagnostics = (faults + refusals).sorted { ($0.line, $0.column) < ($1.line, $1.column) }
     for diagnostic in diagnostics { Console.error(diagnostic.description) }
     let isRefused = diagnostics.contains { $0.severity == .error }
     if isRefused, !partial { throw ExitCode(1) }
-    let text = PatchWriter.write(patch, catalogue: KindRegistry.builtIn.catalogue)
+    let text = PatchWriter.write(patch, catalogue: catalogue)
+    let others = library.changes(in: patch)
     if !inPlace {
+      if let other = others.first {
+        Console.error("\(name): the edits change \(other.place), too: use -i")
+        throw ExitCode(1)
+      }
       Console.result(text)
-    } else if text != input.text {
-      try PatchFile.replace(self.patch, with: text)
+    } else {
+      for other in others { try PatchFile.replace(other.place, with: other.text) }
+      if text != input.text { try PatchFile.replace(self.patch, with: text) }
     }
     if isRefused { throw ExitCode(1) }
   }

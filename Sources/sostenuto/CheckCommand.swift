@@ -42,6 +42,8 @@ struct CheckCommand: Command {
         let (patch, found) = PatchReader.read(
           text, file: path, catalogue: DefinitionLibrary.catalogue(for: path))
         diagnostics += found + fileFaults(of: patch, text, path)
+        var seen: Set<String> = []
+        diagnostics += Self.definitionFaults(of: patch, path, &seen)
       } catch {
         Console.complain("\(error)")
         isUnreadable = true
@@ -58,6 +60,24 @@ struct CheckCommand: Command {
     let isBroken = instruments.contains { $0.error != nil } || sounds.contains { $0.error != nil }
     if isBroken { isUnreadable = true }
     if isUnreadable || diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
+  }
+
+  /// Errors in the files of sub-patches, and of those inside them.
+  private static func definitionFaults(
+    of patch: Patch, _ path: String, _ seen: inout Set<String>
+  ) -> [Diagnostic] {
+    let kinds = KindRegistry.builtIn.catalogue
+    var found: [Diagnostic] = []
+    for node in patch.nodes.values where NodePath.container(of: node.name) == nil {
+      guard let written = kinds.definitionFile(of: node) else { continue }
+      let full = FilePath.resolved(written, from: path)
+      guard seen.insert(FilePath.plain(full)).inserted, FilePath.exists(full), let text = try? readText(full)
+      else { continue }
+      let (inner, faults) = PatchReader.read(
+        text, file: full, catalogue: DefinitionLibrary.catalogue(for: full))
+      found += faults + definitionFaults(of: inner, full, &seen)
+    }
+    return found
   }
 
   /// Missing files and unreadable tunings, at the place of the node's line.

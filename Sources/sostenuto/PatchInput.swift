@@ -13,11 +13,11 @@ struct PatchInput {
 
   /// Lines with errors are left out of the patch. Invalid UTF-8 is an error too, since it would be lost when
   /// written back.
-  init(_ path: String) throws {
+  init(_ path: String, catalogue: KindCatalogue = KindRegistry.builtIn.catalogue) throws {
     self.path = path
     let bytes = try PatchFile.read(path)
     text = String(decoding: bytes, as: UTF8.self)
-    let (patch, found) = PatchReader.read(text, file: path, catalogue: KindRegistry.builtIn.catalogue)
+    let (patch, found) = PatchReader.read(text, file: path, catalogue: catalogue)
     var diagnostics = found
     if let line = Self.lineOfBadBytes(bytes) {
       diagnostics.append(
@@ -36,8 +36,10 @@ struct PatchInput {
   var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 
   /// A patch without errors; otherwise prints the errors and exits.
-  static func whole(_ path: String) throws -> PatchInput {
-    let input = try PatchInput(path)
+  static func whole(
+    _ path: String, catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
+  ) throws -> PatchInput {
+    let input = try PatchInput(path, catalogue: catalogue)
     for diagnostic in input.diagnostics { Console.error(diagnostic.description) }
     if input.hasErrors { throw ExitCode(1) }
     return input

@@ -46,6 +46,25 @@ final class ConvolutionTests {
     }
   }
 
+  /// Sound, a silence of any length, in which the node may go to sleep, and sound again.
+  @Test(arguments: [1, 200, 2500, 9000], [10, 3000, 30_000]) func itSoundsAgainAfterASilence(
+    frames: Int, gap: Int
+  ) {
+    var chance = Chance(UInt64(frames &+ gap))
+    let h = room(frames, 6)
+    let x = chance.signal(4000) + [Float](repeating: 0, count: gap) + chance.signal(4000)
+    let bench = bench(self.impulse([h]), [x], [Convolution.length: [1]])
+    let out = bench.run(x.count)[0][0]
+    if gap > frames + 8 * 1024 { #expect(bench.sleptBlocks > 0) }
+    let places = (0..<40).map { _ in Int.random(in: 0..<4000, using: &chance) }
+    expectConvolved(out, x, h, places + places.map { $0 + 4000 + gap }, "\(frames) after \(gap)")
+    // Asleep from the start, as in a patch whose cable comes later.
+    let late = [Float](repeating: 0, count: gap) + chance.signal(4000)
+    let other = self.bench(self.impulse([h]), [late], [Convolution.length: [1]])
+    expectConvolved(
+      other.run(late.count)[0][0], late, h, places.map { $0 + gap }, "\(frames), late by \(gap)")
+  }
+
   @Test(arguments: [1, 2, 63, 64, 65, 500, 2047, 2048, 2049, 3100, 9000, 20_000])
   func soundIsConvolvedWithoutLatency(frames: Int) {
     var chance = Chance(UInt64(frames))

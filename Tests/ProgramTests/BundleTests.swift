@@ -101,6 +101,43 @@ import Testing
     #expect(try files(away.path + "/again") == files(away.path + "/moved"))
   }
 
+  /// Sub-patches within sub-patches, with the files that they name from their own folders.
+  @Test func aBundleHasWhatSubPatchesNeed() throws {
+    let (home, away) = (try Folder(), try Folder())
+    try tone(home.path + "/lib/deep/ir.wav", 300)
+    try tone(home.path + "/near.wav", 200)
+    try write(
+      home.path + "/lib/deep/low.patch",
+      "sostenuto 1\nnode in input\nnode c convolution file=ir.wav\nconnect in -> c\nnode out output\nconnect c -> out\n"
+    )
+    try write(
+      home.path + "/lib/mid.patch",
+      "sostenuto 1\nnode in input\nnode l patch file=deep/low.patch\nconnect in -> l\nnode out output\nconnect l -> out\n"
+    )
+    try write(
+      home.path + "/song.patch",
+      "sostenuto 1\nnode p player file=near.wav loop=on\nnode m patch file=lib/mid.patch\nconnect p -> m\nnode out output\nconnect m -> out\n"
+    )
+    let script = try away.file("s.script", "play p\n")
+    let wanted = try render(home.path + "/song.patch", script)
+    #expect(Set(wanted.suffix(4000)).count > 50)
+    let made = try Program.run("bundle", home.path + "/song.patch", "--output", away.path + "/b")
+    #expect(made.status == 0 && made.errors.isEmpty, "\(made.errors)")
+    #expect(
+      try files(away.path + "/b") == [
+        "song.patch", "near.wav", "lib/mid.patch", "lib/deep/low.patch", "lib/deep/ir.wav",
+      ])
+    try FileManager.default.moveItem(atPath: home.path + "/lib", toPath: home.path + "/gone")
+    #expect(try render(away.path + "/b/song.patch", script) == wanted)
+    // An absolute path is found here only.
+    try write(
+      home.path + "/gone/mid.patch",
+      "sostenuto 1\nnode in input\nnode c convolution file=\(home.path)/near.wav\nconnect in -> c\n")
+    try write(home.path + "/two.patch", "sostenuto 1\nnode m patch file=gone/mid.patch\n")
+    let told = try Program.run("bundle", home.path + "/two.patch", "--output", away.path + "/c")
+    #expect(told.errors.contains("mid.patch: c.file") && told.errors.contains("here only"), "\(told.errors)")
+  }
+
   @Test func nothingIsOverwrittenAndWhatIsMissingIsTold() throws {
     let folder = try Folder()
     try write(

@@ -114,6 +114,57 @@ import Testing
     }
   }
 
+  @Test func editsOfSubPatchesAreAppliedToTheirFiles() throws {
+    let folder = try Folder()
+    let hall =
+      "sostenuto 1\n\nnode in input\n\nnode f filter freq=2kHz\nconnect in -> f\n\nnode out output\nconnect f -> out\n"
+    _ = try folder.file("hall.patch", hall)
+    let patch = try folder.file(
+      "a.patch", "sostenuto 1\n\nnode a patch file=hall.patch\n\nnode b patch file=hall.patch\n")
+    func text(_ name: String) throws -> String {
+      try String(contentsOfFile: folder.path + "/" + name, encoding: .utf8)
+    }
+    let unshare = try folder.file("u.s", "unshare b\n")
+    #expect(try Program.run("apply", "-i", unshare, patch).status == 0)
+    #expect(try text("a.patch").contains("node b/f filter freq=2kHz"))
+    #expect(try text("hall.patch") == hall)
+    let inner = try folder.file("i.s", "set a/f.freq 500Hz\n")
+    let refused = try Program.run("apply", inner, patch)
+    #expect(refused.status == 1 && refused.errors.contains("hall.patch") && refused.errors.contains("-i"))
+    #expect(try text("hall.patch") == hall)
+    #expect(try Program.run("apply", "-i", inner, patch).status == 0)
+    #expect(try text("hall.patch") == hall.replacingOccurrences(of: "2kHz", with: "500Hz"))
+    let expand = try folder.file("e.s", "expand a\n")
+    #expect(try Program.run("apply", "-i", expand, patch).status == 0)
+    #expect(try text("a.patch").contains("node f filter freq=500Hz"))
+    #expect(try Program.run("check", patch).output.isEmpty)
+  }
+
+  @Test func checkNamesTheLineOfASubPatchsFile() throws {
+    let folder = try Folder()
+    _ = try folder.file("low.patch", "sostenuto 1\nnode f filter freq=loud\n")
+    _ = try folder.file("mid.patch", "sostenuto 1\nnode l patch file=low.patch\n")
+    let patch = try folder.file(
+      "a.patch", "sostenuto 1\nnode m patch file=mid.patch\nnode n patch file=mid.patch\n")
+    let check = try Program.run("check", patch)
+    #expect(check.status == 1 && check.output.contains("low.patch:2:"), "\(check.output)")
+    #expect(check.output.components(separatedBy: "low.patch:2:").count == 2)
+  }
+
+  /// Outputs and taps have 256 channels together.
+  @Test(arguments: [3, 4]) func tapsBeyondAllChannelsAreRefused(taps: Int) throws {
+    let folder = try Folder()
+    let patch = try folder.file(
+      "a.patch", "sostenuto 1\nnode x oscillator channels=64\nnode out output channels=2\nconnect x -> out\n")
+    let arguments = (0..<taps).flatMap { ["--tap", "x=\(folder.path)/\($0).wav"] }
+    let render = try Program.run(
+      ["render", patch, "--seconds", "0.05", "-o", folder.path + "/o.wav"] + arguments)
+    #expect(render.status == (taps == 3 ? 0 : 1), "\(render.errors)")
+    if taps == 4 {
+      #expect(render.errors.contains("--tap x") && render.errors.contains("256"), "\(render.errors)")
+    }
+  }
+
   @Test func formattingAgainChangesNothingAndKeepsComments() throws {
     let folder = try Folder()
     let path = try folder.file(

@@ -98,6 +98,7 @@ extension Reconciler {
   /// finds all notes held.
   private func close(_ cable: EngineCable) {
     cable.isClosing = true
+    work.closing.append(cable)
     work.commands.append(.close(cable.slot, after: Int32(clamping: fade)))
     // The block in which it closes must be over before it is removed.
     settle(cable, after: fade + blockCapacity)

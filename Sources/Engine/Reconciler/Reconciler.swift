@@ -45,6 +45,8 @@ final class Reconciler {
     var needsPlan = false
     /// The plan, ready to be compiled; nil: the running one stays.
     var compiler: PlanCompiler?
+    /// Event cables that begin to close.
+    var closing: [EngineCable] = []
     /// Cables that fade or close.
     var fading: [EngineCable] = []
     /// New cables whose signal is complete only after some frames.
@@ -101,6 +103,7 @@ final class Reconciler {
     if arrangement != nil { removeFinished() }
     assignFreePorts()
     if let arrangement, work.needsPlan { work.compiler = makePlan(arrangement, nodes.arrived, newCables) }
+    handOverNotes(since: newCables)
     start(alignedFades())
     return work
   }

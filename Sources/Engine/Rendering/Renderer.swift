@@ -322,6 +322,9 @@ public final class Renderer: @unchecked Sendable {
       countMove()
     case .close(let cable, let frames):
       cable.pointee.closesAt = frames < 0 ? .max : now &+ Int64(frames)
+    case .handOver(let cable, let other):
+      guard let held = cable.pointee.held else { break }
+      if let other { other.pointee.held?.add(held) } else { held.clear() }
     case .end(let node, let frames):
       node.pointee.endsAt = frames < 0 ? .max : now &+ Int64(frames)
     case .event(let node, let event):
