@@ -30,13 +30,10 @@ extension Comparison {
   /// publish what they do: that is no part of a state.
   private mutating func publish(_ containers: Set<String>) throws(EditError) {
     if containers.isEmpty { return }
-    let (have, wanted) = (draft.patch.settings.publications, target.settings.publications)
+    let (have, wanted) = (unnamed ?? draft.patch.settings.publications, target.settings.publications)
     for key in Set(have.keys).union(wanted.keys).sorted() where have[key] != wanted[key] {
       guard let container = NodePath.container(of: key), containers.contains(container) else { continue }
-      try make(.setPatch(.publish(key, wanted[key])))
-      if let comments = target.settings.comments[.publish(key)] {
-        try make(.comment(.patchSetting(.publish(key)), comments))
-      }
+      try publish(key, wanted[key], target.settings.comments[.publish(key)])
     }
   }
 
@@ -174,7 +171,7 @@ extension PatchDifference {
       here = PatchScene(of: patch, name: new.name, catalogue: catalogue)
     }
     if !here.hasState(of: new) {
-      for edit in try stateEdits(from: here.whole, to: new.whole, catalogue: catalogue) {
+      for edit in try stateEdits(from: here.whole, to: new.whole, catalogue: catalogue, asLines: true) {
         try here.apply(edit, catalogue: catalogue)
         edits.append(.scene(number, .edit(edit)))
       }

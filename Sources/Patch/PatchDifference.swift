@@ -16,10 +16,14 @@ public enum PatchDifference {
   /// The edits that lead from the state of one patch to that of another, as a recall does. Nodes are matched by name
   /// alone. What is no part of a state stays: other programs and their cables, connections of endpoints, settings of the
   /// patch as a whole. Nodes that stay also keep their comments and places, and the order of the file.
+  ///
+  /// `asLines`: no edit names a cable or a setting by what a sub-patch publishes, as lines of a scene in a file, which may
+  /// publish something else by then.
   static func stateEdits(
-    from old: Patch, to new: Patch, catalogue: KindCatalogue
+    from old: Patch, to new: Patch, catalogue: KindCatalogue, asLines: Bool = false
   ) throws(EditError) -> [Edit] {
     var comparison = Comparison(from: old, to: new, catalogue: catalogue)
+    if asLines { comparison.forgetPublications() }
     try comparison.runState()
     return comparison.edits
   }
@@ -32,12 +36,31 @@ struct Comparison {
   let target: Patch
   let catalogue: KindCatalogue
   private(set) var edits: [Edit] = []
+  /// Publications that the draft does not know; nil: it has its own.
+  private(set) var unnamed: [String: ControlTarget]?
 
   init(from old: Patch, to new: Patch, catalogue: KindCatalogue) {
     draft = Draft(patch: old, catalogue: catalogue)
     draft.acceptsUnknownKinds = true
     target = new
     self.catalogue = catalogue
+  }
+
+  mutating func forgetPublications() {
+    unnamed = draft.patch.settings.publications
+    draft.patch.settings.publications = [:]
+  }
+
+  /// Publishes a parameter, or does so no more.
+  mutating func publish(_ key: String, _ target: ControlTarget?, _ comments: Comments?) throws(EditError) {
+    var steps: [Edit] = [.setPatch(.publish(key, target))]
+    if let comments, target != nil { steps.append(.comment(.patchSetting(.publish(key)), comments)) }
+    if unnamed == nil {
+      for step in steps { try make(step) }
+    } else {
+      unnamed?[key] = target
+      edits += steps
+    }
   }
 
   mutating func make(_ edit: Edit) throws(EditError) {

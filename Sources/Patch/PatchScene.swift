@@ -267,7 +267,8 @@ extension Patch {
   /// The same in a file: the lines of a scene are read as edits of a state, which knows no published names.
   public func fileEdits(to scene: PatchScene, catalogue: KindCatalogue) throws(EditError) -> [Edit] {
     try PatchDifference.stateEdits(
-      from: PatchScene(of: self, name: "", catalogue: catalogue).whole, to: scene.whole, catalogue: catalogue)
+      from: PatchScene(of: self, name: "", catalogue: catalogue).whole, to: scene.whole, catalogue: catalogue,
+      asLines: true)
   }
 
   /// True if the patch has the state of the scene.

@@ -124,7 +124,9 @@ extension Session {
     let outlets = patch.outlets(of: node.name, catalogue).filter { !$0.isEvents }
     if !outlets.isEmpty { return .subPatch(node.name, ports: outlets.map { "\(node.name)/\($0.name)" }) }
     let ports = catalogue[node.kind]?.outputs.filter { !$0.isEvents }.map(\.name) ?? []
-    if let port = engine.capturePoint(of: node.id, port: tap.port), ports.contains(tap.port ?? ports[0]) {
+    if let first = ports.first, ports.contains(tap.port ?? first),
+      let port = engine.capturePoint(of: node.id, port: tap.port)
+    {
       return .noRoom(channels: port.channels)
     }
     return ports.isEmpty ? .noAudio(tap.node, kind: node.kind) : .noPort(tap.node, known: ports)
