@@ -284,7 +284,9 @@ public final class Engine: ReconcilerHost {
   public func addTap(node name: String, port: String?) -> Endpoint? {
     guard let id = wanted[named: name]?.id, let found = output(port, of: id) else { return nil }
     let tap = Tap(id: makeTapID(), subject: .name(name), port: found.name, channels: found.channels)
-    guard driverChannels(found.channels, isInput: false, name: tap.name, device: "") != nil else { return nil }
+    guard driverChannels(found.channels, isInput: false, name: tap.name, device: "") != nil else {
+      return nil
+    }
     taps.append(tap)
     adopt(wanted)
     return endpoints.first { $0.node == tap.id }
