@@ -61,7 +61,7 @@ extension Edit {
   }
 
   /// True when it adds a node of this name.
-  fileprivate func adds(_ name: String) -> Bool {
+  func adds(_ name: String) -> Bool {
     if case .add(let node, _) = self { node.name == name } else { false }
   }
 
@@ -134,6 +134,7 @@ extension Draft {
 
   private func whole(_ edit: Edit, among others: [Edit]) throws(EditError) -> [Edit]? {
     if !acceptsUnknownKinds, others.isEmpty { try checkPlace(of: edit) }
+    try checkCircle(of: edit)
     switch edit {
     case .add(let node, let before):
       if let container = NodePath.container(of: node.name), !acceptsUnknownKinds, node.id.raw == 0 {
@@ -229,53 +230,6 @@ extension Draft {
       return steps
     default: return nil
     }
-  }
-
-  /// Throws for a new name in another sub-patch than the node or the cable is in, and for a file that would have itself
-  /// inside.
-  private func checkPlace(of edit: Edit) throws(EditError) {
-    switch edit {
-    case .rename(let name, let newName):
-      guard patch[named: name] != nil else { return }
-      try check(newName, isIn: NodePath.container(of: name))
-    case .insert(let node, let cable):
-      guard let ends = try? patch.existing(cable, catalogue: catalogue).ends else { return }
-      try check(node.name, isIn: patch.scope(of: ends, catalogue: catalogue))
-      try checkCircle(at: node.name, files(of: node))
-    case .add(let node, _): try checkCircle(at: node.name, files(of: node))
-    case .copy(let name, let newName):
-      guard let node = patch[named: name] else { return }
-      let inner = patch.allNodes(inside: name).compactMap(catalogue.definitionFile)
-      try checkCircle(at: newName, files(of: node) + inner)
-    case .replace(let name, let node): try checkCircle(at: name, files(of: node))
-    case .set(let name, let path, let value, _):
-      guard var node = patch[named: name], catalogue[node.kind]?.isContainer == true else { return }
-      node.settings[path] = value
-      try checkCircle(at: name, files(of: node))
-    default: return
-    }
-  }
-
-  private func check(_ name: String, isIn container: String?) throws(EditError) {
-    guard NodePath.container(of: name) != container else { return }
-    throw .otherSubPatch(name, here: (container.map { $0 + "/" } ?? "") + NodePath.last(of: name))
-  }
-
-  private func checkCircle(at name: String, _ files: [String]) throws(EditError) {
-    if files.isEmpty { return }
-    let outer = NodePath.containers(of: name).compactMap { patch[named: $0] }
-      .compactMap(catalogue.definitionFile)
-    guard let file = files.first(where: outer.contains), let place = outer.firstIndex(of: file) else {
-      return
-    }
-    throw .isInsideItself(outer[...place].reversed() + [file])
-  }
-
-  /// The file of a sub-patch, and those of the ones inside it.
-  private func files(of node: Node) -> [String] {
-    guard let file = catalogue.definitionFile(of: node) else { return [] }
-    let inner = catalogue.definition(of: node)?.nodes.values.compactMap(catalogue.definitionFile) ?? []
-    return [file] + inner
   }
 
   /// A node with something inside; nil: it has nothing inside.
@@ -417,79 +371,5 @@ extension Draft {
       }
     }
     return edits
-  }
-
-  // MARK: Sub-patches that share a file
-
-  /// The same edit in each of the other sub-patches that share the file of the one it changes.
-  private func mirrored(_ edit: Edit, among others: [Edit]) -> [Edit] {
-    guard let scope = scope(of: edit) else { return [] }
-    var own: [String] = []
-    if case .set(let name, let path, _, _) = edit { own = patch.publishers(of: name, path) }
-    for container in [scope] + NodePath.containers(of: scope) {
-      guard let node = patch[named: container], let file = catalogue.definitionFile(of: node) else {
-        continue
-      }
-      // A published value is each one's own.
-      if own.contains(container) { continue }
-      // One that is added with its inside, such as a copy, is like the others in the end.
-      if others.contains(where: { $0.adds(container) }) { continue }
-      return patch.sharing(catalogue).filter { $0.file == file && $0.node.id != node.id }.flatMap { peer in
-        let there = { (name: String) in
-          NodePath.isInside(name, container) ? peer.node.name + name.dropFirst(container.count) : name
-        }
-        return [edit.renaming(there)] + equalizing(edit, there)
-      }
-    }
-    return []
-  }
-
-  /// Settings that an edit makes one for all sub-patches that share a file: so far each had its own. `there`: names of nodes
-  /// in the other one, which gets the values of this one.
-  private func equalizing(_ edit: Edit, _ there: (String) -> String) -> [Edit] {
-    func difference(_ node: Node, _ other: Node, at name: String) -> [Edit] {
-      Set(node.settings.keys).union(other.settings.keys).sorted().compactMap { path in
-        node.settings[path] == other.settings[path] ? nil : .set(name, path, node.settings[path], over: nil)
-      }
-    }
-    switch edit {
-    case .copy(let name, let newName):
-      guard let node = patch[named: name] else { return [] }
-      return ([node] + patch.allNodes(inside: name)).flatMap { inner -> [Edit] in
-        guard let other = patch[named: there(inner.name)] else { return [] }
-        return difference(inner, other, at: there(newName + inner.name.dropFirst(name.count)))
-      }
-    case .setPatch(.publish(let key, nil)):
-      guard let container = NodePath.container(of: key),
-        let (name, path) = patch.published(container, ParameterPath(String(NodePath.last(of: key)))),
-        let node = patch[named: name], let other = patch[named: there(name)],
-        node.settings[path] != other.settings[path]
-      else { return [] }
-      return [.set(there(name), path, node.settings[path], over: nil)]
-    default: return []
-    }
-  }
-
-  /// The sub-patch that an edit changes; nil: the patch itself.
-  private func scope(of edit: Edit) -> String? {
-    func scope(_ cable: CableName) -> String? {
-      let ends =
-        (try? patch.existing(cable, catalogue: catalogue))?.ends
-        ?? (try? patch.fitting(cable, catalogue: catalogue))
-      return ends.flatMap { patch.scope(of: $0, catalogue: catalogue) }
-    }
-    switch edit {
-    case .add(let node, _): return NodePath.container(of: node.name)
-    case .copy(_, let name): return NodePath.container(of: name)
-    case .insert(_, let cable), .connect(let cable, _), .disconnect(let cable): return scope(cable)
-    case .comment(.cable(let cable), _): return scope(cable)
-    case .remove(let name, _, _), .replace(let name, _), .rename(let name, _),
-      .move(let name, _), .isolate(let name), .set(let name, _, _, _), .setRange(let name, _, _, _),
-      .matrix(let name, _, _), .comment(.node(let name), _), .comment(.setting(let name, _), _),
-      .comment(.layout(let name), _), .place(let name, _), .setPatch(.publish(let name, _)),
-      .comment(.patchSetting(.publish(let name)), _), .expand(let name), .collapse(_, let name):
-      return NodePath.container(of: name)
-    default: return nil
-    }
   }
 }

@@ -10,7 +10,12 @@ import Realtime
 public struct Modal: Kernel {
   public static let description = KindDescription(
     name: "modal", summary: "The modes of a body, which what comes in sets ringing.", category: .effect,
-    inputs: [PortDescription("in", .flexible, "Strokes, or any sound.")],
+    inputs: [
+      PortDescription(
+        "in", .flexible,
+        "Strokes, or any sound; one that stays at the pitch of a mode becomes as much louder as the mode rings."
+      )
+    ],
     outputs: [PortDescription("out", .flexible)],
     parameters: [
       .choice("shape", "The body; modes glide to those of another one.", Modes.shapes, default: 1),

@@ -20,15 +20,34 @@ extension DefinitionLibrary {
       let place = place(of: file)
       guard seen.insert(place).inserted else { continue }
       let entry = try? entry(at: place)
-      let inner = patch.definition(
-        inside: node.name, base: catalogue.definition(of: node), catalogue: catalogue)
-      let own = FilePaths(from: self.file.isEmpty ? nil : self.file, to: place, catalogue: catalogue)
-        .rebased(inner)
-      let there = self.catalogue(at: place)
-      let text = PatchWriter.write(own, catalogue: there)
-      if let entry, PatchWriter.write(entry.patch, catalogue: there) == text { continue }
+      let (own, text) = definition(of: node, in: patch, for: place)
+      if let entry, PatchWriter.write(entry.patch, catalogue: self.catalogue(at: place)) == text { continue }
       changed.append(Change(place: place, patch: own, text: text, base: entry?.bytes))
     }
     return changed
+  }
+
+  /// Sub-patches that share a file and are not the same inside, in pairs of which the second would be written. No edit makes
+  /// such; lines that are applied one by one may. Worker.
+  package func conflicts(in patch: Patch) -> [(String, String)] {
+    var texts: [String: (name: String, text: String)] = [:]
+    var found: [(String, String)] = []
+    for (node, file) in patch.sharing(kinds.with(definitions: self)).reversed() {
+      let place = place(of: file)
+      let text = definition(of: node, in: patch, for: place).text
+      let first = texts[place] ?? (node.name, text)
+      texts[place] = first
+      if first.text != text { found.append((node.name, first.name)) }
+    }
+    return found
+  }
+
+  /// The inside of a sub-patch as its file is to have it.
+  private func definition(of node: Node, in patch: Patch, for place: String) -> (patch: Patch, text: String) {
+    let catalogue = kinds.with(definitions: self)
+    let inner = patch.definition(
+      inside: node.name, base: catalogue.definition(of: node), catalogue: catalogue)
+    let own = FilePaths(from: file.isEmpty ? nil : file, to: place, catalogue: catalogue).rebased(inner)
+    return (own, PatchWriter.write(own, catalogue: self.catalogue(at: place)))
   }
 }

@@ -43,6 +43,12 @@ struct ApplyCommand: Command {
     let isRefused = diagnostics.contains { $0.severity == .error }
     if isRefused, !partial { throw ExitCode(1) }
     let text = PatchWriter.write(patch, catalogue: catalogue)
+    if let (one, other) = library.conflicts(in: patch).first {
+      Console.error(
+        "\(name): `\(one)` and `\(other)` share a file, and would not be the same inside; `unshare` one of them"
+      )
+      throw ExitCode(1)
+    }
     let others = library.changes(in: patch)
     if !inPlace {
       if let other = others.first {

@@ -140,6 +140,42 @@ import Testing
     #expect(try Program.run("check", patch).output.isEmpty)
   }
 
+  /// What an edit of sub-patches makes of a patch, a difference makes too, line by line.
+  @Test(arguments: [
+    "rename box zz", "collapse box into outer", "collapse n box into q", "expand box", "copy box two",
+    "remove box bridge", "rename box/f box/filt", "publish box/f.q as box/width", "replace box gain",
+  ]) func aDifferenceOfSubPatchesIsApplied(edit: String) throws {
+    let folder = try Folder()
+    let before = try folder.file(
+      "a.patch",
+      "sostenuto 1\n\npublish box/f.freq as box/cut\n\nnode n oscillator\n\nnode box patch\n\nnode box/in inlet\nconnect n -> box\n\nnode box/f filter freq=2kHz\nconnect box/in -> box/f\n\nnode box/out outlet\nconnect box/f -> box/out\n\nnode out output\nconnect box -> out gain=-3dB\n"
+    )
+    let script = try folder.file("e.s", edit + "\n")
+    let made = try Program.run("apply", script, before)
+    #expect(made.status == 0, "\(made.errors)")
+    let after = try folder.file("b.patch", made.output)
+    #expect(try Program.run("check", after).output.isEmpty)
+    let difference = try Program.run("diff", before, after)
+    let lines = try folder.file("d.s", difference.output)
+    let again = try Program.run("apply", lines, before)
+    #expect(again.status == 0 && again.output == made.output, "\(edit): \(difference.output)\(again.errors)")
+  }
+
+  /// Lines that would leave two sub-patches of one file unlike each other are refused as a whole.
+  @Test func twoOfOneFileAreNotLeftUnlike() throws {
+    let folder = try Folder()
+    _ = try folder.file("hall.patch", "sostenuto 1\n\nnode f filter\n")
+    let patch = try folder.file(
+      "a.patch",
+      "sostenuto 1\n\nnode n gain\n\nnode a patch file=hall.patch\n\nnode b patch file=hall.patch\n")
+    let script = try folder.file("e.s", "rename n a/n\n")
+    let made = try Program.run("apply", "-i", script, patch)
+    #expect(made.status == 1 && made.errors.contains("share a file"), "\(made.errors)")
+    #expect(
+      try String(contentsOfFile: folder.path + "/hall.patch", encoding: .utf8)
+        == "sostenuto 1\n\nnode f filter\n")
+  }
+
   @Test func checkNamesTheLineOfASubPatchsFile() throws {
     let folder = try Folder()
     _ = try folder.file("low.patch", "sostenuto 1\nnode f filter freq=loud\n")

@@ -51,6 +51,10 @@ struct SetParameter: EditVerbs {
     {
       return Work(node: node.id)
     }
+    if kind.isContainer, kind[parameter: path.name] == nil {
+      let known = kind.parameters.map(\.name) + draft.patch.published(by: name).map(\.name)
+      throw .noParameter(SettingName(name, path), kind: kind.name, known: known)
+    }
     let parameter = try kind.parameter(at: path, of: node)
     let checked = try value.map { value throws(EditError) in try parameter.checked(value, of: name, at: path)
     }

@@ -1,0 +1,55 @@
+// Names and files that an edit must not give. They are checked where an edit is one of a sub-patch as a whole.
+
+extension Draft {
+  /// Throws for a new name in another sub-patch than the node or the cable is in.
+  func checkPlace(of edit: Edit) throws(EditError) {
+    switch edit {
+    case .rename(let name, let newName):
+      guard patch[named: name] != nil else { return }
+      try check(newName, isIn: NodePath.container(of: name))
+    case .insert(let node, let cable):
+      guard let ends = try? patch.existing(cable, catalogue: catalogue).ends else { return }
+      try check(node.name, isIn: patch.scope(of: ends, catalogue: catalogue))
+    default: return
+    }
+  }
+
+  /// Throws for a file that would have itself inside.
+  func checkCircle(of edit: Edit) throws(EditError) {
+    switch edit {
+    case .add(let node, _), .insert(let node, _): try checkCircle(at: node.name, files(of: node))
+    case .copy(let name, let newName):
+      guard let node = patch[named: name] else { return }
+      let inner = patch.allNodes(inside: name).compactMap(catalogue.definitionFile)
+      try checkCircle(at: newName, files(of: node) + inner)
+    case .replace(let name, let node): try checkCircle(at: name, files(of: node))
+    case .set(let name, let path, let value, _):
+      guard var node = patch[named: name], catalogue[node.kind]?.isContainer == true else { return }
+      node.settings[path] = value
+      try checkCircle(at: name, files(of: node))
+    default: return
+    }
+  }
+
+  private func check(_ name: String, isIn container: String?) throws(EditError) {
+    guard NodePath.container(of: name) != container else { return }
+    throw .otherSubPatch(name, here: (container.map { $0 + "/" } ?? "") + NodePath.last(of: name))
+  }
+
+  private func checkCircle(at name: String, _ files: [String]) throws(EditError) {
+    if files.isEmpty { return }
+    let outer = NodePath.containers(of: name).compactMap { patch[named: $0] }
+      .compactMap(catalogue.definitionFile)
+    guard let file = files.first(where: outer.contains), let place = outer.firstIndex(of: file) else {
+      return
+    }
+    throw .isInsideItself(outer[...place].reversed() + [file])
+  }
+
+  /// The file of a sub-patch, and those of the ones inside it.
+  private func files(of node: Node) -> [String] {
+    guard let file = catalogue.definitionFile(of: node) else { return [] }
+    let inner = catalogue.definition(of: node)?.nodes.values.compactMap(catalogue.definitionFile) ?? []
+    return [file] + inner
+  }
+}
