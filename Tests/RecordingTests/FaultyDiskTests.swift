@@ -208,17 +208,22 @@ import Testing
     }
   }
 
-  @Test(arguments: ["wav", "flac", "ogg", "opus"], [40_000, 200_001, 333_333])
-  func aFullDiskEndsTheTakeWithTheFileWhole(ending: String, size: Int) throws {
-    let folder = try Folder()
-    let path = folder.file("take." + ending)
-    let source = Source(channels: 2, frames: 48000)
-    let calls = DiskCalls(
+  /// A disk with room for files of so many bytes.
+  private static func disk(of size: Int) -> DiskCalls {
+    DiskCalls(
       write: { file, memory, count, place in
         let room = Int64(size) - place
         if room <= 0 { return -Int(ENOSPC) }
         return DiskCalls.writeBytes(file, memory, min(count, Int(room)), place)
       }, room: { _ in Int64(size) })
+  }
+
+  @Test(arguments: ["wav", "flac", "ogg", "opus"], [40_000, 200_001, 333_333])
+  func aFullDiskEndsTheTakeWithTheFileWhole(ending: String, size: Int) throws {
+    let folder = try Folder()
+    let path = folder.file("take." + ending)
+    let source = Source(channels: 2, frames: 48000)
+    let calls = Self.disk(of: size)
     let clock = TestClock()
     let recorder = Recorder(isOffline: true, calls: calls) { clock.time }
     let take = try recorder.begin(Take.Request(path: path, port: "a", rate: 48000), source.feed)
@@ -247,12 +252,7 @@ import Testing
     let folder = try Folder()
     let path = folder.file("take." + ending)
     let source = Source(channels: 2, frames: 48000)
-    let calls = DiskCalls(
-      write: { file, memory, count, place in
-        let room = Int64(size) - place
-        if room <= 0 { return -Int(ENOSPC) }
-        return DiskCalls.writeBytes(file, memory, min(count, Int(room)), place)
-      }, room: { _ in 0 })
+    let calls = Self.disk(of: size)
     let clock = TestClock()
     let recorder = Recorder(isOffline: true, calls: calls) { clock.time }
     guard let take = try? recorder.begin(Take.Request(path: path, port: "a", rate: 48000), source.feed) else {
