@@ -52,7 +52,7 @@ public protocol Driver: AnyObject, Sendable {
   var beats: Int { get }
   /// Seconds without a period after which the server counts as stalled.
   var patience: Double { get }
-  /// True when another server has taken the place of its own, which can never go on.
+  /// True when a new server has replaced the driver's own: its client will not be called again.
   var isSucceeded: Bool { get }
   /// Gives the renderer up for another driver, but keeps its client and ports, since its server may go on.
   /// Waits only for a render under way.

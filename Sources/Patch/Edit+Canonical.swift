@@ -192,7 +192,7 @@ extension Draft {
       try patch.checkScope(of: ends, catalogue: catalogue)
       if !acceptsUnknownKinds { try checkLoop(of: ends) }
     case .insert(let node, _): try checkScopes(at: node.name)
-    // Line by line, as a difference between files has them, nodes come into a sub-patch before their cables are right.
+    // The lines of a difference rename nodes into a sub-patch before they move the cables.
     case .rename(let old, let new)
     where !acceptsUnknownKinds && NodePath.container(of: old) != NodePath.container(of: new):
       try checkScopes(at: new)

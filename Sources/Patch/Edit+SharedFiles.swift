@@ -24,8 +24,8 @@ extension Draft {
     return []
   }
 
-  /// Settings that an edit makes one for all sub-patches that share a file: so far each had its own. `there`: names of nodes
-  /// in the other one, which gets the values of this one.
+  /// The settings that another sub-patch of the same file takes over, where both had values of their own until this edit: a
+  /// copy of a node with a published parameter, or the end of its publishing. `there`: a node's name in the other one.
   private func equalizing(_ edit: Edit, _ there: (String) -> String) -> [Edit] {
     func difference(_ node: Node, _ other: Node, at name: String) -> [Edit] {
       Set(node.settings.keys).union(other.settings.keys).sorted().compactMap { path in

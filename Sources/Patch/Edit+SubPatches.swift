@@ -170,7 +170,7 @@ extension Draft {
       }
       let nodes = patch.allNodes(inside: name)
       var edits: [Edit] = [edit] + nodes.map { .copy($0.name, to: new($0.name)) }
-      // With what is beside the lines: a file that both share must not lose it.
+      // Comments and places too: saving the copy would remove them from the shared file.
       for node in nodes { edits += AddNode.remarks(of: node).map { $0.renaming(new) } }
       for node in nodes {
         for cable in patch.cables(into: node.id, catalogue: catalogue)

@@ -26,8 +26,8 @@ extension Comparison {
     }
   }
 
-  /// Publishes what the target's sub-patches do, where they were not there before or had something else inside. Others
-  /// publish what they do: that is no part of a state.
+  /// Gives these sub-patches the published parameters that they have in the target. Those of other sub-patches stay: they are
+  /// no part of a state.
   private mutating func publish(_ containers: Set<String>) throws(EditError) {
     if containers.isEmpty { return }
     let (have, wanted) = (unnamed ?? draft.patch.settings.publications, target.settings.publications)

@@ -17,8 +17,8 @@ public enum PatchDifference {
   /// alone. What is no part of a state stays: other programs and their cables, connections of endpoints, settings of the
   /// patch as a whole. Nodes that stay also keep their comments and places, and the order of the file.
   ///
-  /// `asLines`: no edit names a cable or a setting by what a sub-patch publishes, as lines of a scene in a file, which may
-  /// publish something else by then.
+  /// `asLines`: edits use no published name. Lines of a scene need that, since the file's patch may publish other parameters
+  /// when they are read.
   static func stateEdits(
     from old: Patch, to new: Patch, catalogue: KindCatalogue, asLines: Bool = false
   ) throws(EditError) -> [Edit] {
@@ -36,7 +36,7 @@ struct Comparison {
   let target: Patch
   let catalogue: KindCatalogue
   private(set) var edits: [Edit] = []
-  /// Publications that the draft does not know; nil: it has its own.
+  /// Publications of the draft, kept aside so that no edit uses their names; nil: the draft has them.
   private(set) var unnamed: [String: ControlTarget]?
 
   init(from old: Patch, to new: Patch, catalogue: KindCatalogue) {
@@ -51,7 +51,7 @@ struct Comparison {
     draft.patch.settings.publications = [:]
   }
 
-  /// Publishes a parameter, or does so no more.
+  /// Publishes a parameter; nil as the target ends it.
   mutating func publish(_ key: String, _ target: ControlTarget?, _ comments: Comments?) throws(EditError) {
     var steps: [Edit] = [.setPatch(.publish(key, target))]
     if let comments, target != nil { steps.append(.comment(.patchSetting(.publish(key)), comments)) }

@@ -93,8 +93,8 @@ public struct PatchScene: Sendable {
     settle(catalogue)
   }
 
-  /// True when scenes follow such a renaming. A node that goes into a sub-patch or out of one leaves the stored state as it
-  /// is, since the sub-patch is there or not.
+  /// True when scenes rename the node, too. They do not follow it into a sub-patch or out of one: the stored state may lack
+  /// that sub-patch, or still have it.
   static func follows(_ name: String, to newName: String) -> Bool {
     NodePath.containers(of: name).count == NodePath.containers(of: newName).count
   }

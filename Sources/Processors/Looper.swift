@@ -250,7 +250,7 @@ public struct Looper: Kernel {
     if beats > 0, let transport = block.transport?.pointee {
       let quarter = 60 * transport.rate / (transport.pulse.tempo * transport.pulse.quarters)
       let most = Double(memory.capacity)
-      // A loop of a part of a quarter note would go out of time.
+      // A loop cut within a quarter note would drift against the tempo.
       var count = Double(beats)
       if count * quarter > most { count = Transport.floor(most / quarter) }
       goal = count < 1 ? memory.capacity : Int(count * quarter + 0.5)

@@ -11,7 +11,7 @@ extension DefinitionLibrary {
     package var base: [UInt8]?
   }
 
-  /// The files of sub-patches that a patch has otherwise than they are. What is inside others comes first. Worker.
+  /// The files of sub-patches whose inside in the patch differs from the file. Inner files come first. Worker.
   package func changes(in patch: Patch) -> [Change] {
     let catalogue = kinds.with(definitions: self)
     var seen: Set<String> = []
@@ -27,8 +27,8 @@ extension DefinitionLibrary {
     return changed
   }
 
-  /// Sub-patches that share a file and are not the same inside, in pairs of which the second would be written. No edit makes
-  /// such; lines that are applied one by one may. Worker.
+  /// Pairs of sub-patches that share a file and differ inside; the second one would be written. Edits keep them equal, but
+  /// lines that are applied one by one may not. Worker.
   package func conflicts(in patch: Patch) -> [(String, String)] {
     var texts: [String: (name: String, text: String)] = [:]
     var found: [(String, String)] = []

@@ -66,7 +66,7 @@ public indirect enum FileError: Error, Hashable, Sendable {
     case noAudio(String, kind: String)
     /// A sub-patch, whose outputs are these nodes.
     case subPatch(String, ports: [String])
-    /// Outputs and taps have all channels that there are.
+    /// Too few channels are left for it: outputs and taps share them.
     case noRoom(channels: Int)
     /// The node has these audio outputs, and another one was named.
     case noPort(String, known: [String])

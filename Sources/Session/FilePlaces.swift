@@ -90,7 +90,7 @@ extension Patch {
     references(from: file, catalogue, [FilePath.plain(PatchFile.absolute(file))])
   }
 
-  /// `seen`: files that this one is inside of, with itself.
+  /// `seen`: this file and those that have it inside.
   fileprivate func references(
     from file: String, _ catalogue: KindCatalogue, _ seen: Set<String>
   ) -> [PatchReference] {

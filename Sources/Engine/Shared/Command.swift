@@ -17,7 +17,7 @@ enum Command {
   /// An event cable passes note-offs only, and ends its held notes after this many frames; negative: it opens
   /// again.
   case close(UnsafeMutablePointer<CableSlot>, after: Int32)
-  /// The notes and pedals that an event cable holds are held by another one too; with nil, by this one no more.
+  /// Copies the held notes and pedals of an event cable into the ledger of another one; nil: clears its own.
   case handOver(UnsafeMutablePointer<CableSlot>, to: UnsafeMutablePointer<CableSlot>?)
   /// All notes of a node end after this many frames; negative: cancelled.
   case end(UnsafeMutablePointer<NodeSlot>, after: Int32)
