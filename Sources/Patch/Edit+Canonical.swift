@@ -49,11 +49,7 @@ extension Patch {
     switch typed(edit, catalogue: catalogue) {
     case .connect(let name, var settings):
       guard let ends = try? fitting(name, catalogue: catalogue) else { return edit }
-      if settings.depth == nil {
-        settings.depth = usualDepth(of: ends, catalogue: catalogue)
-      } else if let depth = settings.depth, let parameter = modulated(by: ends, catalogue: catalogue) {
-        settings.depth = parameter.depth(depth)?.value ?? depth
-      }
+      settings.modulation = modulation(settings.modulation, of: ends, catalogue: catalogue)
       return .connect(shortName(of: ends, catalogue: catalogue), settings)
     case .disconnect(let name): return .disconnect(short(name, catalogue))
     case .insert(let node, let name): return .insert(node, into: short(name, catalogue))

@@ -45,6 +45,10 @@ extension EditError: CustomStringConvertible {
       "`\(Value.number(number, unit).line)` is too far for a cable into `\(port)`"
     case .noDepth(let depth, let port, let units):
       "a cable does not move `\(port)` by `\(depth.line)`; write \(Self.depths(units))"
+    case .noOffset(.number(let number, let unit), _, let units) where units.contains(unit) || unit == .none:
+      "an offset of `\(Value.number(number, unit).line)` is too far"
+    case .noOffset(let offset, let depth, let units):
+      "an offset of `\(offset.line)` does not go with `by \(depth.line)`; write \(Self.depths(units))"
     case .modulatesNothing(let port): "`by` is the depth of a modulation, and `\(port)` is no parameter"
     case .hasNoGain(let name): "`\(name)` is a connection of the server's: it has no gain"
     case .noParameter(let name, _, _):
@@ -157,7 +161,8 @@ extension EditError: CustomStringConvertible {
     case .noMatrixPort(_, _, _, let count): "they go from 0 to \(count - 1)"
     case .needsMatrix: "make it a matrix first"
     case .invalidName, .identityTaken, .beforeItself, .noMatrix, .noPlayer, .noInstrument, .noPlace,
-      .placeOutOfRange, .noCable, .noCables, .cannotStand, .noDepth, .modulatesNothing, .gainOutOfRange,
+      .placeOutOfRange, .noCable, .noCables, .cannotStand, .noDepth, .noOffset, .modulatesNothing,
+      .gainOutOfRange,
       .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
       .notSet, .noMap, .notRecorded, .durationOutOfRange, .morphOutOfRange, .nothingBetween, .tempoOutOfRange,

@@ -59,6 +59,8 @@ public enum EditError: Error, Hashable, Sendable {
   case leadsOutside(CableName, inner: String)
   /// A depth in a unit that the parameter cannot be moved in, or beyond its bounds.
   case noDepth(Value, of: PortName, [Unit])
+  /// An offset in a unit of another sort than the depth beside it, or beyond its bounds.
+  case noOffset(Value, beside: Value, [Unit])
   /// A depth at a port that is no parameter's.
   case modulatesNothing(PortName)
   /// A connection of two programs with a gain.
@@ -293,6 +295,7 @@ extension EditError {
     case .leadsOutside(_, let inner): .node(inner)
     case .hasNoGain: .gain
     case .noDepth(let depth, _, _): .value(depth.line)
+    case .noOffset(let offset, _, _): .value(offset.line)
     case .modulatesNothing: .word("by")
     case .noChangeOverTime: .word("over")
     case .notInScene(let word): .word(word)

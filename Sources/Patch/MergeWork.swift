@@ -210,7 +210,7 @@ struct MergeWork {
         func decibels(_ gain: Double?) -> String { Value.number(gain ?? 0, .decibels).line }
         return "the gain of \(words) is \(decibels($0)) here and \(decibels($1)) there"
       } ?? left.gain
-    cable.settings.depth = merged(old?.depth, left.depth, right.depth, of: node) {
+    cable.settings.modulation = merged(old?.modulation, left.modulation, right.modulation, of: node) {
       "the depth of \(words) is \($0?.line ?? "none") here and \($1?.line ?? "none") there"
     }
     cable.settings.map = merged(old?.map, left.map, right.map, of: node) {

@@ -17,9 +17,11 @@ extension Patch {
     for cable in cables {
       guard let swing = swing(of: cable.ends.source, catalogue: catalogue) else { return nil }
       let depth = depth(of: cable, catalogue: catalogue)
-      let factor = Double(EngineValues.gain(decibels: cable.settings.gain)) * Double(depth?.amount ?? 1)
+      let gain = Double(EngineValues.gain(decibels: cable.settings.gain))
+      let (factor, offset) = (gain * Double(depth?.amount ?? 1), gain * Double(depth?.offset ?? 0))
       let (low, high) = (
-        min(swing.low * factor, swing.high * factor), max(swing.low * factor, swing.high * factor)
+        min(swing.low * factor, swing.high * factor) + offset,
+        max(swing.low * factor, swing.high * factor) + offset
       )
       if depth?.isRatio == true {
         octaves = (octaves.low + low, octaves.high + high)

@@ -397,10 +397,12 @@ struct CompletionContext {
       candidates.append(Candidate(Word.by.text, Word.by.help))
     }
     let start = position
+    let isModulation = start > 1 && words[start - 2] == Word.by.text
     while !isAtCursor, words[position].contains("=") { position += 1 }
     guard isAtCursor else { return .on }
     let taken = Set(words[start...].map { String($0.prefix { $0 != "=" }) })
-    for attribute in Attribute.all where !taken.contains(attribute.name) {
+    for attribute in (isModulation ? Attribute.ofModulations : []) + Attribute.all
+    where !taken.contains(attribute.name) {
       let stem = attribute.name + "="
       if word.hasPrefix(stem), !attribute.choices.isEmpty {
         candidates += attribute.choices.map { Candidate(stem + $0) }

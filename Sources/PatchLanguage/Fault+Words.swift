@@ -29,6 +29,8 @@ extension Fault.Reason {
     case .openRange(let span): "`\(span.line)` has no end here"
     case .noMixing(let word): "`mix` is `speakers` or `discrete`, not `\(word)`"
     case .noAttribute(let key): "a cable has no `\(key)`"
+    case .needsDepth(let key): "`\(key)` wants a depth before it"
+    case .noCurve(let word): "`curve` cannot be `\(word)`"
     case .setTwice(let path): "`\(path.line)` is set twice"
     case .notNumber(let text, let noun): "`\(text)` is not \(noun)"
     case .notInRange(let text, let noun, let range):
@@ -79,6 +81,10 @@ extension Fault.Reason {
     case .noAttribute(let key):
       Nearest.hint(for: key, among: Attribute.all.map(\.name))
         ?? "it has \(Self.list(Attribute.all.map(\.name)))"
+    case .needsDepth: "write `by 2oct` and then the rest"
+    case .noCurve(let word):
+      Nearest.hint(for: word, among: Attribute.curve.choices)
+        ?? "it is one of \(Attribute.curve.choices.joined(separator: ", "))"
     case .noSender:
       "write `node.` and one of \(Self.list(MapSource.Sender.examples)), with `@1` for a channel"
     case .noMapOption(let key):

@@ -56,6 +56,9 @@ struct Fault: Error {
 
     case noMixing(String)
     case noAttribute(String)
+    /// A property of a modulation, of a cable without a depth.
+    case needsDepth(String)
+    case noCurve(String)
     case setTwice(ParameterPath)
     /// No number of that noun.
     case notNumber(String, String)

@@ -19,21 +19,29 @@ extension Parser {
     return port
   }
 
-  /// `by 2oct gain=-3dB map=[0,1] mix=discrete`
+  /// `by 2oct offset=1oct curve=log gain=-3dB map=[0,1] mix=discrete`
   mutating func attributes(_ verb: Verb, into settings: inout CableSettings) throws(Fault) {
     if accept(Word.by.text) {
       let token = try word("how far, as in `2oct`", verb)
-      guard let depth = Value(number: try Words.text(source, token.range)) else {
-        throw Fault(token.start, .notNumber(source.string(token.range), "a depth"))
-      }
-      mark(.value(depth.line), token.start)
-      settings.depth = depth
+      settings.modulation = Modulation(try quantity(token.range, "a depth"))
     }
     while position < end, tokens[position].equals > 0 {
       let token = advance()
       let key = source.string(token.start..<token.equals)
       let range = token.equals + 1..<token.end
       switch key {
+      case Attribute.offset.name, Attribute.curve.name:
+        guard var modulation = settings.modulation else { throw Fault(token.start, .needsDepth(key)) }
+        if key == Attribute.offset.name {
+          modulation.offset = try quantity(range, "an offset")
+        } else {
+          let word = source.string(range)
+          guard let curve = Modulation.Curve(rawValue: word) else {
+            throw Fault(range.lowerBound, .noCurve(word))
+          }
+          modulation.curve = curve
+        }
+        settings.modulation = modulation
       case "gain":
         mark(.gain, range.lowerBound)
         settings.gain = try number(range, in: .decibels, "a gain in dB")
@@ -47,6 +55,15 @@ extension Parser {
       default: throw Fault(token.start, .noAttribute(key))
       }
     }
+  }
+
+  /// A number with its unit.
+  private mutating func quantity(_ range: Range<Int>, _ noun: String) throws(Fault) -> Value {
+    guard let value = Value(number: try Words.text(source, range)) else {
+      throw Fault(range.lowerBound, .notNumber(source.string(range), noun))
+    }
+    mark(.value(value.line), range.lowerBound)
+    return value
   }
 
   // MARK: Nodes and settings

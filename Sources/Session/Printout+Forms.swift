@@ -173,6 +173,8 @@ extension Printout {
     }
     if let depth = cable.depth {
       members.append((depth.isRatio ? "octaves" : "depth", .number(Double(depth.amount))))
+      if depth.offset != 0 { members.append(("offset", .number(Double(depth.offset)))) }
+      if depth.curve != .linear { members.append(("curve", .string(depth.curve.rawValue))) }
     }
     if let map = cable.map { members.append(("map", .array(map.sources.map { .int($0) }))) }
     if cable.isDiscrete { members.append(("mix", .string("discrete"))) }

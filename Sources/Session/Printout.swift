@@ -233,9 +233,13 @@ public enum Printout {
     return "\(fixed(value, value < 10 ? 1 : 0)) MB"
   }
 
-  /// "2.00 oct", or a number in the engine's unit.
+  /// "2.00 oct offset 1.00 oct curve log", or numbers in the engine's unit.
   static func depthText(_ depth: ModulationDepth) -> String {
-    depth.isRatio ? "\(fixed(Double(depth.amount), 2)) oct" : fixed(Double(depth.amount), 3)
+    func number(_ number: Float) -> String {
+      depth.isRatio ? "\(fixed(Double(number), 2)) oct" : fixed(Double(number), 3)
+    }
+    return number(depth.amount) + (depth.offset == 0 ? "" : " offset \(number(depth.offset))")
+      + (depth.curve == .linear ? "" : " curve \(depth.curve.rawValue)")
   }
 
   static func underrunText(_ count: Int) -> String {

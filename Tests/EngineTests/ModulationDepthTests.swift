@@ -61,6 +61,67 @@ import Testing
       "\(lines), \(base) dB, \(levels): \(heard.last ?? 0), not \(wanted)")
   }
 
+  /// Curves, offsets, signals of both signs and beyond 1, silence, maps, two channels, gains, rates and periods at random: the
+  /// sums that they are by definition.
+  @Test(arguments: manyLawSeeds)
+  func curvesAndOffsetsAreThoseOfTheirDefinition(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let (isRatio, channels) = (Bool.random(using: &random), Int.random(in: 1...2, using: &random))
+    let own = Double.random(in: -1...1, using: &random)
+    let bench = Bench(
+      rate: [8000, 48_000, 192_000].randomElement(using: &random)!,
+      period: [64, 1, 17, 100].randomElement(using: &random)!, channels: channels)
+    var sums = Array(repeating: isRatio ? 0 : own, count: channels)
+    var lines: [String] = []
+    for index in 0..<Int.random(in: 1...3, using: &random) {
+      let curve = Modulation.Curve.allCases.randomElement(using: &random)!
+      let gain = [0, -6, 3].randomElement(using: &random)!
+      let depth = Double(Int.random(in: -8...8, using: &random)) / 8
+      let offset = Double(Int.random(in: -8...8, using: &random)) / 8
+      let map = channels > 1 ? [[0, 1], [1, 0], [1, -1]].randomElement(using: &random)! : [0]
+      let signals = (0..<channels).map { _ in
+        Bool.random(using: &random) ? 0 : Double(Float.random(in: -1.5...1.5, using: &random))
+      }
+      for (side, from) in map.enumerated() {
+        bench.feed(Float(signals[side]), channel: channels * index + side)
+        let heard = from < 0 ? 0 : Self.way(signals[from], curve)
+        sums[side] += (heard * depth + offset) * pow(10, Double(gain) / 20)
+      }
+      let unit = isRatio ? "dB" : ""
+      lines.append("node c\(index) input channels=\(channels)")
+      lines.append(
+        "connect c\(index) -> moved.\(isRatio ? "gain" : "level") by \(depth)\(unit) offset=\(offset)\(unit) "
+          + "curve=\(curve) gain=\(gain)dB map=\(ChannelMap(map).line)")
+    }
+    let moved =
+      isRatio
+      ? "node moved gain\nnode one constant channels=\(channels)\nconnect one -> moved"
+      : "node moved constant level=\(own) channels=\(channels)"
+    try bench.begin(
+      (["node out output channels=\(channels)", moved, "connect moved -> out"] + lines).joined(separator: "\n"))
+    bench.render(4800)
+    for (side, sum) in sums.enumerated() {
+      let wanted = isRatio ? pow(10, sum / 20) : sum
+      let heard = bench.heard[side].suffix(1000)
+      #expect(
+        heard.allSatisfy { abs(Double($0) - wanted) < 1e-5 }, "\(lines): \(heard.last ?? 0), not \(wanted)")
+    }
+  }
+
+  /// The way of a signal on a curve, by definition.
+  private static func way(_ signal: Double, _ curve: Modulation.Curve) -> Double {
+    let size = abs(signal)
+    let way =
+      switch curve {
+      case .linear: size
+      case .log: (pow(81, min(size, 1)) - 1) / 80
+      case .square: size * size
+      case .root: size.squareRoot()
+      case .s: 3 * pow(min(size, 1), 2) - 2 * pow(min(size, 1), 3)
+      }
+    return signal < 0 ? -way : way
+  }
+
   /// A constant 1 raises a sine by what the cable says.
   @Test(arguments: [
     ("by 1oct", 880.0), ("by -1oct", 220), ("by 7st", 659.255), ("by -50cents", 427.474), ("by 200Hz", 640),
@@ -101,6 +162,8 @@ import Testing
       "connect one -> g.gain by -12dB", "connect one -> g.gain gain=-20dB", "connect one -> g.gain by 12dB",
       "undo",
       "disconnect one -> g.gain", "undo", "replace g pan", "undo",
+      "connect one -> g.gain by 12dB offset=-3dB", "connect one -> g.gain by 12dB offset=-9dB curve=log",
+      "connect one -> g.gain by 12dB gain=-inf offset=-9dB curve=log", "undo", "disconnect one -> g.gain", "undo",
     ] {
       bench.perform(line)
       bench.render(2400)

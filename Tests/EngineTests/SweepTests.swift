@@ -26,6 +26,9 @@ import Testing
       Double(Int.random(in: -8...8, using: &random)) / 8, Double.random(in: -1...1, using: &random)
     )
     let gain = Int.random(in: -12...3, using: &random)
+    let (offset, curve) = (
+      Double(Int.random(in: -4...4, using: &random)) / 8, Modulation.Curve.allCases.randomElement(using: &random)!
+    )
     let bench = Bench(rate: [8000, 48_000].randomElement(using: &random)!, channels: 1)
     try bench.begin(
       """
@@ -34,7 +37,7 @@ import Testing
       node moved constant level=0.5
       node out output channels=1
       connect wave -> gate
-      connect wave -> moved.level by \(depth) gain=\(gain)dB
+      connect wave -> moved.level by \(depth) offset=\(offset) curve=\(curve) gain=\(gain)dB
       connect gate -> moved.level by \(other)
       connect moved -> out
       """)
@@ -47,7 +50,8 @@ import Testing
     let heard = bench.heard[0].suffix(Int(bench.engine.rate / 2)).map(Double.init)
     #expect(heard.min()! >= low - 1e-5 && heard.max()! <= high + 1e-5, "\(low)...\(high)")
     let factor = pow(10, Double(gain) / 20) * depth
-    let ends = (range == "bipolar" ? [-factor, factor] : [0, factor]).map { $0 + 0.5 }
+    let middle = 0.5 + offset * pow(10, Double(gain) / 20)
+    let ends = (range == "bipolar" ? [-factor, factor] : [0, factor]).map { $0 + middle }
     let gates = [0, other]
     #expect(abs(low - ends.min()! - gates.min()!) < 1e-5 && abs(high - ends.max()! - gates.max()!) < 1e-5)
   }

@@ -91,8 +91,8 @@ import Testing
     stage.press("ctrl-u =7st tab ctrl-u =500Hz enter")
     #expect(stage.app.state.overlay == nil, "\(stage.screen)")
     #expect(stage.session.undoList.count == before + 1, "one edit, one undo")
-    let cable = try #require(stage.session.patch.cables.values.first { $0.settings.depth != nil })
-    #expect(cable.settings.depth == .number(7, .semitones))
+    let cable = try #require(stage.session.patch.cables.values.first { $0.settings.modulation != nil })
+    #expect(cable.settings.modulation == Modulation(.number(7, .semitones)))
     #expect(
       stage.session.patch.value(of: "fil", ParameterPath("freq"), catalogue: stage.app.scene.catalogue)
         == .number(500, .hertz))

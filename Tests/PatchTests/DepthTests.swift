@@ -32,6 +32,9 @@ import Testing
       ("by 200", " by 200Hz"), ("by -1.5kHz", " by -1.5kHz"), ("by 50ct", " by 50cents"),
       ("by 0.5OCT", " by 0.5oct"),
       ("", ""), ("by 0oct gain=2dB", " by 0oct gain=2dB"),
+      ("by 200 offset=-50 curve=linear", " by 200Hz offset=-50Hz"),
+      ("by 1oct curve=s gain=-3dB offset=2", " by 1oct offset=2oct curve=s gain=-3dB"),
+      ("by 7st offset=0st curve=log", " by 7st curve=log"), ("by 1oct offset=-50ct", " by 1oct offset=-50cents"),
     ] {
       try perform("connect lfo -> tone.freq \(typed)", on: &patch, history: &history)
       #expect(
@@ -69,6 +72,24 @@ import Testing
       ("connect lfo -> tone.freq by -inf", "1:29", nil), ("connect lfo -> tone.freq by 21oct", "1:29", nil),
       ("connect lfo -> tone.freq by", "1:28", nil), ("connect lfo -> tone.freq by far", "1:29", nil),
       ("connect lfo -> tone.freq by 2oct by 3oct", "1:34", nil),
+      (
+        "connect lfo -> tone.freq by 2oct offset=200Hz", "1:41",
+        "an offset of `200Hz` does not go with `by 2oct`; write `2oct`, `7st` or `50cents`"
+      ),
+      (
+        "connect lfo -> tone.freq by 200Hz offset=1oct", "1:42",
+        "an offset of `1oct` does not go with `by 200Hz`; write `100Hz`"
+      ),
+      ("connect lfo -> tone.freq by 2oct offset=30oct", "1:41", "an offset of `30oct` is too far"),
+      (
+        "connect lfo -> tone.freq offset=1oct", "1:26",
+        "`offset` wants a depth before it; write `by 2oct` and then the rest"
+      ),
+      (
+        "connect lfo -> tone.freq by 2oct curve=lag", "1:40",
+        "`curve` cannot be `lag`; did you mean `log`?"
+      ),
+      ("connect tone -> dist by 2 curve=log", "1:22", nil),
       (
         "connect tone -> dist by 2oct", "1:22",
         "`by` is the depth of a modulation, and `dist.in` is no parameter"
@@ -123,5 +144,9 @@ import Testing
     #expect(offered("connect lfo -> tone.level by ") == ["6dB"])
     #expect(!offered("connect tone -> dist ").contains("by"))
     #expect(offered("connect lfo -> tone.freq by 2oct ga") == ["gain="])
+    #expect(offered("connect lfo -> tone.freq by 2oct ").prefix(2) == ["offset=", "curve="])
+    #expect(offered("connect lfo -> tone.freq by 2oct offset=1oct c") == ["curve="])
+    #expect(offered("connect lfo -> tone.freq by 2oct curve=s") == ["curve=square", "curve=s"])
+    #expect(!offered("connect lfo -> tone.freq ").contains("offset="))
   }
 }

@@ -190,7 +190,13 @@ struct RandomEdits {
       CableSettings(
         gain: pick([0, 0, 0, -3, -6.25, -.infinity]),
         map: chance(20) ? ChannelMap(pick([[0, 1], [1, 0, -1]])) : nil,
-        mixing: chance(10) ? .discrete : .speakers, depth: chance(30) ? depth() : nil))
+        mixing: chance(10) ? .discrete : .speakers, modulation: chance(30) ? modulation() : nil))
+  }
+
+  private mutating func modulation() -> Modulation {
+    Modulation(
+      depth(), offset: chance(30) ? depth() : nil,
+      curve: chance(30) ? pick(Modulation.Curve.allCases) : .linear)
   }
 
   private mutating func depth() -> Value {

@@ -79,7 +79,7 @@ import Testing
     #expect(fault("play piano") == "6: error: `piano` is no player (it is of kind `sampler`)")
     #expect(
       fault("connect a b")
-        == "11: error: `->` is missing; write `connect A -> B [by 2oct] [gain=-3dB] [map=[0,1]] [mix=discrete]`"
+        == "11: error: `->` is missing; write `connect A -> B [by 2oct [offset=1oct] [curve=log]] [gain=-3dB] [map=[0,1]] [mix=discrete]`"
     )
     #expect(fault("remove dist now") == "13: error: `now` is too much; write `remove NODE [bridge] [tail]`")
     #expect(fault("set dist 3dB") == "5: error: `dist` names no parameter; write `node.parameter`")

@@ -140,7 +140,8 @@ final class EngineCable {
     if case nil = settling { isSettled = true }
     row.pointee.target = target
     row.pointee.isSettled = isSettled
-    let isDirect = target == 1 && isSettled && !isLeaving && !isMapped && key.delay == 0
+    let isDirect =
+      target == 1 && isSettled && !isLeaving && !isMapped && key.delay == 0 && key.depth?.isShaped != true
     guard row.pointee.isDirect != isDirect else { return }
     row.pointee.isDirect = isDirect
     destination.row.markStale()

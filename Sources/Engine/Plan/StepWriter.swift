@@ -203,6 +203,9 @@ struct StepWriter {
       base: UnsafePointer(base), silence: silence(wire), cable: slot, stride: Int32(stride), coefficient: 1,
       count: UInt16(channels), isDelayed: cable.isDelayed)
     guard !cable.isStraight else { return source }
+    if let depth = cable.cable.takeUnretainedValue().key.depth, depth.isShaped {
+      (source.isShaped, source.curve, source.offset) = (true, depth.curve, depth.offset)
+    }
     let gains = cable.gains(to: channels)
     if let first = gains.first, let step = Self.step(gains, to: channels) {
       source.base += first.source * stride

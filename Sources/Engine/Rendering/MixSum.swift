@@ -1,3 +1,5 @@
+import CVector
+import Patch
 import Realtime
 
 /// A sum of cables. Those at rest wait until there are four: each channel is then read and written once for all of them.
@@ -88,6 +90,50 @@ struct MixSum {
     var frame = 0
     while frame < frames {
       var y = source.vector(frame) * (gains.vector(frame) * coefficient)
+      if !isFirst { y += to.vector(frame) }
+      to.store(y, frame)
+      frame &+= 16
+    }
+  }
+
+  /// Adds a modulation that goes through a curve, and its offset to every channel, times the frames of a gain; nil: times the
+  /// cable's, which is at rest. `isSilent`: its signal is, and only the offset counts.
+  @inline(never) @_noLocks mutating func add(
+    shaped source: UnsafeMutablePointer<MixSource>, offset: Int, isSilent: Bool,
+    times gains: UnsafePointer<Float>?
+  ) {
+    flush()
+    let steady = source.pointee.cable.pointee.gain.target
+    let curve = source.pointee.curve
+    var index = 0
+    while !isSilent, index < Int(source.pointee.count) {
+      if let tap = source.pointee.taps?[index] {
+        addShaped(tap.source + offset, curve, tap.coefficient, gains, steady, to: tap.destination)
+      } else {
+        let channel = source.pointee.channel(index) + offset
+        addShaped(channel, curve, source.pointee.coefficient, gains, steady, to: index)
+      }
+      index &+= 1
+    }
+    var channel = 0
+    while source.pointee.offset != 0, channel < output.count {
+      addShaped(nil, .linear, source.pointee.offset, gains, steady, to: channel)
+      channel &+= 1
+    }
+  }
+
+  /// Adds a signal on a curve times two factors. nil: a signal of 1.
+  @_noLocks private mutating func addShaped(
+    _ source: UnsafePointer<Float>?, _ curve: Modulation.Curve, _ coefficient: Float,
+    _ gains: UnsafePointer<Float>?, _ steady: Float, to channel: Int
+  ) {
+    let to = output[channel]
+    let isFirst = markWritten(channel)
+    var frame = 0
+    while frame < frames {
+      let gain = if let gains { gains.vector(frame) } else { SIMD16<Float>(repeating: steady) }
+      var y = gain * coefficient
+      if let source { y *= curve.shaped(source.vector(frame)) }
       if !isFirst { y += to.vector(frame) }
       to.store(y, frame)
       frame &+= 16
@@ -190,6 +236,26 @@ struct MixSum {
       }
       channel &+= 1
     }
+  }
+}
+
+extension Modulation.Curve {
+  /// Frames of a signal on the curve. Audio thread.
+  @inline(__always) @_noLocks fileprivate func shaped(_ signal: SIMD16<Float>) -> SIMD16<Float> {
+    let bits = unsafeBitCast(signal, to: SIMD16<UInt32>.self)
+    let size = unsafeBitCast(bits & 0x7fff_ffff, to: SIMD16<Float>.self)
+    let within = sostenuto_at_most(size, 1)
+    let way: SIMD16<Float>
+    switch self {
+    case .linear: return signal
+    // 81^a, less 1, of 80: 0.1 at a half.
+    case .log: way = (sostenuto_powers_of_two(within * 6.33985) - 1) * 0.0125
+    case .square: way = size * size
+    case .root: way = sostenuto_square_roots(size)
+    case .s: way = within * within * (3 - 2 * within)
+    }
+    return unsafeBitCast(
+      unsafeBitCast(way, to: SIMD16<UInt32>.self) | (bits & 0x8000_0000), to: SIMD16<Float>.self)
   }
 }
 

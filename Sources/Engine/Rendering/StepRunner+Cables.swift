@@ -82,7 +82,9 @@ extension StepRunner {
       while source != next {
         let isSilent = isSilent(source)
         if isSilent != source.pointee.wasSilent { publish(source, isSilent: isSilent) }
-        if !isSilent, source.pointee.gain != 0 { sum.add(source, offset: offset(of: source)) }
+        if source.pointee.isShaped {
+          sum.add(shaped: source, offset: offset(of: source), isSilent: isSilent, times: nil)
+        } else if !isSilent, source.pointee.gain != 0 { sum.add(source, offset: offset(of: source)) }
         source += 1
       }
     }
@@ -117,16 +119,20 @@ extension StepRunner {
       }
       source.pointee.wasSilent = isSilent
       source.pointee.gain = source.pointee.coefficient * cable.pointee.gain.target
-      if isSilent {
+      if isSilent, !source.pointee.isShaped {
         cable.pointee.advance(frames, at: now)
       } else if isMoving {
-        addMoving(source, to: &sum)
+        addMoving(source, isSilent: isSilent, to: &sum)
+      } else if source.pointee.isShaped {
+        sum.add(shaped: source, offset: offset(of: source), isSilent: isSilent, times: nil)
       } else if source.pointee.gain != 0 {
         sum.add(source, offset: offset(of: source))
       }
       if isMoving { source.pointee.gain = source.pointee.coefficient * cable.pointee.gain.target }
       if cable.pointee.gain.isMoving || cable.pointee.nextStart < .max { isSettled = false }
-      if source.pointee.taps != nil || source.pointee.isDelayed || source.pointee.gain == 0 {
+      if source.pointee.taps != nil || source.pointee.isDelayed || source.pointee.gain == 0
+        || source.pointee.isShaped
+      {
         isSimple = false
       }
       if source.pointee.gain != 1 { isUnity = false }
@@ -159,7 +165,9 @@ extension StepRunner {
     cable.pointee.ceilingNow.store(gain.ceiling.bitPattern, ordering: .relaxed)
   }
 
-  @_noLocks private func addMoving(_ source: UnsafeMutablePointer<MixSource>, to sum: inout MixSum) {
+  @_noLocks private func addMoving(
+    _ source: UnsafeMutablePointer<MixSource>, isSilent: Bool, to sum: inout MixSum
+  ) {
     let cable = source.pointee.cable
     cable.pointee.advance(frames, at: now, writing: gains)
     if !cable.pointee.gain.isMoving {
@@ -167,7 +175,11 @@ extension StepRunner {
       cable.pointee.gainNow.store(steady.bitPattern, ordering: .relaxed)
       cable.pointee.ceilingNow.store(abs(steady).bitPattern, ordering: .relaxed)
     }
-    sum.add(source, offset: offset(of: source), times: gains)
+    if source.pointee.isShaped {
+      sum.add(shaped: source, offset: offset(of: source), isSilent: isSilent, times: gains)
+    } else {
+      sum.add(source, offset: offset(of: source), times: gains)
+    }
   }
 
   /// Writes a node's output into the ring of a delayed cable.

@@ -1,3 +1,4 @@
+import Patch
 import Realtime
 
 /// The compiled schedule in plain memory: the renderer's steps for each block, in order. It holds order,
@@ -227,6 +228,10 @@ struct MixSource: BitwiseCopyable {
   var isDelayed: Bool
   /// As the worker has been told.
   var wasSilent = false
+  /// A modulation that does more than multiply: its signal goes through a curve, and an offset is added to each destination.
+  var isShaped = false
+  var curve = Modulation.Curve.linear
+  var offset: Float = 0
 }
 
 /// `destination` channel gets `source` times `coefficient` times the cable's gain.

@@ -35,8 +35,16 @@ extension GraphDrawing {
     }
     guard !wire.isEvents, let settings = wire.cable?.settings else { return nil }
     let gain = settings.gain == 0 ? nil : settings.gain.isFinite ? Printout.fixed(settings.gain, 1) : "-inf"
-    let words = [settings.depth?.line, gain, marks].compactMap(\.self)
+    let words = [settings.modulation.map(label), gain, marks].compactMap(\.self)
     return words.isEmpty ? nil : words.joined(separator: " ")
+  }
+
+  /// "2oct", "2oct+1oct", "2oct log".
+  private static func label(_ modulation: Modulation) -> String {
+    var words = modulation.depth.line
+    if let offset = modulation.offset { words += (offset.line.hasPrefix("-") ? "" : "+") + offset.line }
+    if modulation.curve != .linear { words += " \(modulation.curve.rawValue)" }
+    return words
   }
 
   /// On the cable's last horizontal section, with some line visible on both sides; otherwise beside a

@@ -128,7 +128,7 @@ extension Grid {
     let old = cable.settings
     if old.map == nil, old.mixing == .speakers { return insert }
     // Otherwise the cable behind it would apply the map again.
-    return .all([insert, .connect(behind, CableSettings(gain: old.gain, depth: old.depth))])
+    return .all([insert, .connect(behind, CableSettings(gain: old.gain, modulation: old.modulation))])
   }
 
   // MARK: Maps

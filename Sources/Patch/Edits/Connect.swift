@@ -17,13 +17,7 @@ struct Connect: EditVerbs {
     let comments = draft.patch.cables[ends]?.comments ?? Comments()
     var settings = settings
     if settings.gain == 0 { settings.gain = 0 }
-    if settings.depth == nil {
-      settings.depth = draft.patch.usualDepth(of: ends, catalogue: draft.catalogue)
-    } else if let depth = settings.depth,
-      let parameter = draft.patch.modulated(by: ends, catalogue: draft.catalogue)
-    {
-      settings.depth = parameter.depth(depth)?.value
-    }
+    settings.modulation = draft.patch.modulation(settings.modulation, of: ends, catalogue: draft.catalogue)
     draft.patch.plug(Cable(ends, settings, comments: comments))
     draft.isSilent = false
   }
@@ -32,7 +26,7 @@ struct Connect: EditVerbs {
   func check(_ ends: Cable.Ends, in draft: Draft) throws(EditError) {
     let (gain, map) = (settings.gain, settings.map)
     guard gain <= Self.loudest else { throw .gainOutOfRange(gain) }
-    if let depth = settings.depth { try check(depth, ends, in: draft) }
+    if let modulation = settings.modulation { try check(modulation, ends, in: draft) }
     if let map {
       guard (1...Self.mostChannels).contains(map.sources.count),
         map.sources.allSatisfy({ (-1..<Self.mostChannels).contains($0) })
@@ -52,11 +46,14 @@ struct Connect: EditVerbs {
   }
 
   /// A port of an unknown kind, or of a sub-patch, may be a parameter of any unit.
-  private func check(_ depth: Value, _ ends: Cable.Ends, in draft: Draft) throws(EditError) {
+  private func check(_ modulation: Modulation, _ ends: Cable.Ends, in draft: Draft) throws(EditError) {
     let port = draft.patch.name(of: ends).destination
     if let parameter = draft.patch.modulated(by: ends, catalogue: draft.catalogue) {
-      guard parameter.depth(depth) == nil else { return }
-      throw .noDepth(depth, of: port, parameter.depthUnits)
+      if parameter.modulation(modulation) != nil { return }
+      guard let offset = modulation.offset, parameter.depth(modulation.depth) != nil else {
+        throw .noDepth(modulation.depth, of: port, parameter.depthUnits)
+      }
+      throw .noOffset(offset, beside: modulation.depth, parameter.offsetUnits(beside: modulation.depth))
     }
     let kind = draft.patch[ends.destination.node].flatMap { draft.catalogue[$0.kind] }
     if kind?.isContainer == false { throw .modulatesNothing(port) }

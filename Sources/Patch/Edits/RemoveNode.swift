@@ -71,7 +71,7 @@ struct RemoveNode: EditVerbs {
             CableSettings(
               gain: min(first.gain + second.gain, Connect.loudest),
               map: map?.cut(to: draft.channels(of: ends.source)) ?? map,
-              mixing: isDiscrete ? .discrete : .speakers, depth: second.depth),
+              mixing: isDiscrete ? .discrete : .speakers, modulation: second.modulation),
             comments: destination.comments))
       }
     }

@@ -73,7 +73,7 @@ struct ReplaceNode: EditVerbs {
   }
 
   /// The settings that a cable can have at the new node. Where its kind has another unit at the port, or no parameter, the
-  /// cable loses its depth; where it has fewer channels, the map has fewer; a cable of events has none of them.
+  /// cable loses its modulation; where it has fewer channels, the map has fewer; a cable of events has none of them.
   private static func settings(
     _ settings: CableSettings, _ ends: Cable.Ends, _ new: Node, in draft: Draft
   ) -> CableSettings {
@@ -85,7 +85,9 @@ struct ReplaceNode: EditVerbs {
     }
     if ends.destination.node == new.id {
       if kind.inputIsEvents(ends.destination.port) == true { return CableSettings() }
-      settings.depth = settings.depth.flatMap { kind.modulated(at: ends.destination.port)?.depth($0)?.value }
+      settings.modulation = settings.modulation.flatMap {
+        kind.modulated(at: ends.destination.port)?.modulation($0)?.written
+      }
     }
     return settings
   }

@@ -157,7 +157,9 @@ extension Part {
     case .settings: "key=value…"
     case .cable: "A -> B"
     case .cables: "A -> B|NODE"
-    case .attributes: "[by 2oct] " + Attribute.all.map { "[\($0.example)]" }.joined(separator: " ")
+    case .attributes:
+      "[by 2oct " + Attribute.ofModulations.map { "[\($0.example)]" }.joined(separator: " ") + "] "
+        + Attribute.all.map { "[\($0.example)]" }.joined(separator: " ")
     case .setting: "NODE.PARAMETER"
     case .value: "VALUE"
     case .duration, .position: "2s"
@@ -196,7 +198,7 @@ extension Part {
   /// Words that the part knows.
   var words: [String] {
     switch self {
-    case .attributes: [Word.by.text] + Attribute.all.map { $0.name + "=" }
+    case .attributes: [Word.by.text] + (Attribute.ofModulations + Attribute.all).map { $0.name + "=" }
     case .side: ["in", "out"]
     case .value: [Word.default.text]
     case .place: [Word.auto.text]
@@ -224,6 +226,14 @@ struct Attribute: Sendable {
   var opening = ""
   /// Values to choose from.
   var choices: [String] = []
+
+  static let offset = Attribute(
+    name: "offset", example: "offset=1oct", help: "moves the parameter besides, whatever the signal")
+  static let curve = Attribute(
+    name: "curve", example: "curve=log", help: "the way between a signal of 0 and one of 1",
+    choices: Modulation.Curve.allCases.map(\.rawValue))
+  /// Properties of a modulation, which stand behind its depth.
+  static let ofModulations = [offset, curve]
 
   static let all = [
     Attribute(name: "gain", example: "gain=-3dB", help: "decibels, -inf to 60dB"),
