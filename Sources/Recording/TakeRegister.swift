@@ -49,8 +49,11 @@ public struct TakeRegister: Sendable {
     return nil
   }
 
-  /// Makes the takes whole that were cut off, and says so.
-  public func mend() -> [Notice] {
+  /// Makes the takes whole that were cut off, and says so. `journal`: writes down what was played in the take of that path,
+  /// length in frames and rate; false: it cannot; nil: the file is none that has a journal.
+  public func mend(
+    journal: (_ take: String, _ frames: Int64, _ rate: Double) -> Bool? = { _, _, _ in false }
+  ) -> [Notice] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }
     var said: [Notice] = []
@@ -58,12 +61,12 @@ public struct TakeRegister: Sendable {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) {
         String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
-      if !name.hasPrefix("."), let text = mend(folder + "/" + name) { said.append(text) }
+      if !name.hasPrefix("."), let text = mend(folder + "/" + name, journal) { said.append(text) }
     }
     return said.sorted { $0.text < $1.text }
   }
 
-  private func mend(_ note: String) -> Notice? {
+  private func mend(_ note: String, _ journal: (String, Int64, Double) -> Bool?) -> Notice? {
     let file = open(note, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else { return nil }
     defer { close(file) }
@@ -74,7 +77,10 @@ public struct TakeRegister: Sendable {
     var bytes = [UInt8](repeating: 0, count: min(Int(info.st_size), 1 << 22))
     let count = pread(file, &bytes, bytes.count, 0)
     guard count > 0, let (take, marks) = Self.read(Array(bytes.prefix(count))) else {
-      unlink(note)
+      // Of a note that was cut off nothing is left to say; another file is not ours.
+      if (Self.head + "\nfile ").utf8.starts(with: bytes.prefix(max(count, 0)).prefix(Self.head.utf8.count + 6)) {
+        unlink(note)
+      }
       return nil
     }
     defer { unlink(note) }
@@ -86,8 +92,9 @@ public struct TakeRegister: Sendable {
       let report = try TakeMender.mend(take, marks: marks)
       let length =
         report.rate > 0 ? " of \(Take.words(seconds: Double(report.frames) / Double(report.rate)))" : ""
-      return .news(
-        "\(take) was cut off: it is whole now, a take\(length); its notes and its journal are lost")
+      let isWritten = report.rate > 0 ? journal(take, report.frames, Double(report.rate)) : false
+      let words = isWritten.map { "; its notes and its journal are \($0 ? "beside it" : "lost")" } ?? ""
+      return .news("\(take) was cut off: it is whole now, a take\(length)\(words)")
     } catch {
       return .warning("\(error.description): it was cut off, and cannot be mended")
     }

@@ -14,6 +14,8 @@ struct RunningTake {
   var owner: Take?
   /// It has been asked to end.
   var isEnding = false
+  /// The tape knows of it.
+  var isNoted = false
 }
 
 /// The outputs whose sound is held for `keep`.
@@ -125,6 +127,7 @@ extension Session {
   /// changed.
   func followTakes() {
     for said in recorder.takeNotices() { notice(said) }
+    noteTakes()
     for index in runningTakes.indices where !runningTakes[index].isEnding {
       let (take, point) = (runningTakes[index].take, runningTakes[index].point)
       if take.status.isFinished {
@@ -188,7 +191,13 @@ extension Session {
 
   /// Makes takes whole that an earlier session could not complete.
   func mendTakes() {
-    for said in TakeRegister(folder: StateFolder.path + "/takes").mend() { notice(said) }
+    let lost = SessionTape.lost(in: StateFolder.path + "/tapes")
+    let register = TakeRegister(folder: StateFolder.path + "/takes")
+    for said in register.mend(journal: {
+      writeJournal(ofLost: $0, frames: $1, rate: $2, among: lost)
+    }) {
+      notice(said)
+    }
   }
 
   // MARK: What was heard

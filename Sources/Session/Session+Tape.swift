@@ -12,8 +12,7 @@ extension Session {
   func beginTape() {
     guard options.keepsTape, !options.isOffline else { return }
     if tape == nil {
-      PatchFile.makeFolder(StateFolder.path)
-      tape = SessionTape(folder: StateFolder.path) ?? SessionTape(folder: "/tmp")
+      tape = SessionTape(folder: StateFolder.folder("tapes")) ?? SessionTape(folder: "/tmp")
       engine.startTaping()
     }
     var head = TakeJournal()
@@ -65,6 +64,7 @@ extension Session {
 
   /// Writes a finished take's journal and, if anything was played, its MIDI file beside it. Nothing is overwritten.
   func writeJournal(of take: Take) {
+    defer { tape?.end(take.status.path) }
     guard let tape, let start = take.start, take.status.frames > 0 else { return }
     let status = take.status
     let end = start + status.frames
@@ -75,14 +75,50 @@ extension Session {
     else { return }
     journal.inputs = inputs
     if let doubt = doubt(inputs, from: start) { journal.doubts.append(doubt) }
-    var text = journal.headText
-    for entry in journal.entries { text += entry.line }
-    for doubt in journal.doubts { text += "unsure \(doubt)\n" }
-    writeBeside(status.path, "journal", Array(text.utf8))
+    write(journal, of: status.path, from: start, frames: status.frames, rate: status.rate)
+  }
+
+  private func write(
+    _ journal: TakeJournal, of path: String, from start: Int64, frames: Int64, rate: Double
+  ) {
+    writeBeside(path, "journal", Array(journal.text.utf8))
     let played = journal.played(from: start)
     guard !played.isEmpty else { return }
-    writeBeside(
-      status.path, "mid", MidiFileWriter.bytes(played, frames: status.frames, rate: status.rate))
+    writeBeside(path, "mid", MidiFileWriter.bytes(played, frames: frames, rate: rate))
+  }
+
+  /// Writes down takes that have begun, for the case that the program is killed.
+  func noteTakes() {
+    guard let tape else { return }
+    for index in runningTakes.indices where !runningTakes[index].isNoted {
+      let (take, owner) = (runningTakes[index].take, runningTakes[index].owner)
+      guard let start = take.start else { continue }
+      runningTakes[index].isNoted = true
+      let path = PatchFile.absolute(take.status.path)
+      if owner == nil {
+        let (format, port) = (take.request.format.rawValue, take.status.port)
+        tape.begin(TakeJournal.Taking(start: start, format: format, port: port, path: path))
+      } else {
+        tape.begin(TakeJournal.Input(node: take.status.port, start: start, file: PatchFile.split(path).name))
+      }
+    }
+  }
+
+  /// Writes journal and MIDI file of a take that a killed session left behind; false: nothing is known of it;
+  /// nil: it is what came in while another was recorded.
+  func writeJournal(ofLost path: String, frames: Int64, rate: Double, among lost: [TakeJournal]) -> Bool? {
+    for journal in lost {
+      if journal.inputs.contains(where: { $0.file == PatchFile.split(path).name }) { return nil }
+      guard let taking = journal.takings.first(where: { $0.path == path }) else { continue }
+      var own = journal.cut(
+        format: taking.format, port: taking.port, from: taking.start, to: taking.start + frames)
+      let beginning = PatchFile.split(Self.beside(path, "in.")).name
+      own.inputs = journal.inputs.filter { $0.file.hasPrefix(beginning) }
+      own.doubts.append("its session was cut off")
+      write(own, of: path, from: taking.start, frames: frames, rate: rate)
+      return true
+    }
+    return false
   }
 
   /// Beside the take, or, where its disk is full, with the session's own files.
@@ -90,9 +126,8 @@ extension Session {
     do throws(FileError) {
       try PatchFile.create(Self.free(path, ending), bytes, mode: 0o644)
     } catch {
-      let other = Self.free(StateFolder.path + "/takes/" + PatchFile.split(path).name, ending)
+      let other = Self.free(StateFolder.folder("take-journals") + "/" + PatchFile.split(path).name, ending)
       do throws(FileError) {
-        PatchFile.makeFolder(StateFolder.path + "/takes")
         try PatchFile.create(other, bytes, mode: 0o644)
         notice(
           "\(ending == "mid" ? "the take's notes are" : "the take's journal is") \(other): \(error.description)"

@@ -220,6 +220,7 @@ public struct SessionOptions: Sendable {
     stopFindingPrograms()
     supervisor.stop()
     finishTakes()
+    if runningTakes.isEmpty { tape?.hide() }
   }
 
   /// Call this before the process is stopped (ctrl-z): the sound fades out, and no server waits for it.

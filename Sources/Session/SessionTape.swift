@@ -3,8 +3,9 @@ import Glibc
 import Patch
 import Realtime
 
-/// Everything that has happened in a live session since its engine began, for the journals of takes. It lies in a file without a
-/// name, so that a long session takes no memory.
+/// Everything that has happened in a live session since its engine began, for the journals of takes. It lies in a file, so that a
+/// long session takes no memory, and what was played into a take outlives a program that is killed. The file is locked as long
+/// as the session lives, and gone with its end.
 final class SessionTape {
   /// Something whose frame is not known yet.
   private struct Waiting {
@@ -14,11 +15,13 @@ final class SessionTape {
 
   private var head = TakeJournal()
   private let file: Int32
-  private var size: Int64 = 0
+  private let path: String
   private var buffer: [UInt8] = []
   private var waiting: [Waiting] = []
   private var nextStamp = 1
   private var doubts: Set<String> = []
+  /// Takes that are under way, which a session that is killed leaves to the next one.
+  private var takings: Set<String> = []
   /// Frame of the last entry.
   private var frame: Int64 = 0
   /// Steps that a replay can undo and redo.
@@ -26,24 +29,47 @@ final class SessionTape {
 
   /// nil: no file can be made.
   init?(folder: String) {
-    var template = Array((folder + "/tape-XXXXXX").utf8CString)
+    var template = Array((folder + "/" + Self.beginning + "XXXXXX").utf8CString)
     file = mkstemp(&template)
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     guard file >= 0 else { return nil }
+    flock(file, LOCK_EX | LOCK_NB)
     _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-    unlink(template)
+    _ = fcntl(file, F_SETFL, O_APPEND)
   }
 
-  deinit { close(file) }
+  deinit {
+    Flusher.shared.forget(file)
+    unlink(path)
+    close(file)
+  }
+
+  /// Call it when the last take has ended: the next session finds nothing.
+  func hide() { unlink(path) }
 
   /// Begins with a patch, before the first frame.
   func begin(_ head: TakeJournal) {
-    if size > 0 || !buffer.isEmpty || !waiting.isEmpty || frame > 0 { doubt("another patch was opened") }
+    if !self.head.patch.isEmpty || !waiting.isEmpty || frame > 0 { doubt("another patch was opened") }
     self.head = head
+    buffer += head.headText.utf8
     depth = (0, 0)
   }
 
   /// Notes what no replay can repeat.
-  func doubt(_ reason: String) { doubts.insert(reason) }
+  func doubt(_ reason: String) {
+    if doubts.insert(reason).inserted { buffer += "unsure \(reason)\n".utf8 }
+  }
+
+  /// Notes a take that has begun, and what comes in through a node for its replay.
+  func begin(_ taking: TakeJournal.Taking) {
+    guard takings.insert(taking.path).inserted else { return }
+    buffer += taking.line.utf8
+  }
+
+  func begin(_ input: TakeJournal.Input) { buffer += input.line.utf8 }
+
+  /// Notes that a take's journal has been written.
+  func end(_ path: String) { if takings.remove(path) != nil { buffer += "taken \(path)\n".utf8 } }
 
   /// Performs `body`, whose transactions tell at which frame it takes effect.
   func note(_ happening: TakeJournal.Happening, _ engine: Engine, _ body: () -> Void) {
@@ -81,30 +107,33 @@ final class SessionTape {
       frame = max(frame, entry.frame)
       buffer += entry.line.utf8
     }
-    if buffer.count > 1 << 14 { flush() }
+    if buffer.count > (takings.isEmpty ? 1 << 14 : 0) { flush() }
   }
 
   private func flush() {
-    var done = 0
-    while done < buffer.count {
-      let count = buffer.withUnsafeBytes {
-        pwrite(file, $0.baseAddress! + done, $0.count - done, off_t(size) + off_t(done))
-      }
-      if count > 0 {
-        done += count
-      } else if errno != EINTR {
-        doubt("the disk was full")
-        break
-      }
-    }
-    size += Int64(done)
+    if Flusher.shared.takeFault(file) != nil { doubt("the disk was full") }
+    Flusher.shared.append(buffer, to: file)
     buffer.removeAll(keepingCapacity: true)
   }
 
   /// The journal of a take, in order of frames.
   func journal(of port: String, format: String, from start: Int64, to end: Int64) -> TakeJournal? {
     flush()
-    var bytes = [UInt8](repeating: 0, count: Int(size))
+    Flusher.shared.finish(file)
+    if Flusher.shared.takeFault(file) != nil { doubt("the disk was full") }
+    guard let bytes = Self.read(file), let all = TakeJournal(reading: bytes) else { return nil }
+    var journal = all.cut(format: format, port: port, from: start, to: end)
+    (journal.rate, journal.quality, journal.folder, journal.patch) = (
+      head.rate, head.quality, head.folder, head.patch
+    )
+    journal.doubts = doubts.sorted()
+    return journal
+  }
+
+  private static func read(_ file: Int32) -> [UInt8]? {
+    var info = stat()
+    guard fstat(file, &info) == 0 else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Int(info.st_size))
     var done = 0
     while done < bytes.count {
       let count = bytes.withUnsafeMutableBytes {
@@ -113,14 +142,43 @@ final class SessionTape {
       guard count > 0 else { return nil }
       done += count
     }
-    guard var journal = TakeJournal(reading: Array((TakeJournal.head + "\n").utf8) + bytes) else {
-      return nil
+    return bytes
+  }
+
+  private static let beginning = "tape-"
+
+  /// What sessions that were killed have written down, each with the takes that were under way. Their files are removed.
+  static func lost(in folder: String) -> [TakeJournal] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var lost: [TakeJournal] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard name.hasPrefix(beginning) else { continue }
+      let path = folder + "/" + name
+      let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      guard file >= 0 else { continue }
+      defer { close(file) }
+      var info = stat()
+      guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_uid == geteuid(),
+        flock(file, LOCK_EX | LOCK_NB) == 0
+      else { continue }
+      if let bytes = read(file), let journal = TakeJournal(reading: bytes), !journal.takings.isEmpty {
+        lost.append(journal)
+      }
+      unlink(path)
     }
-    (journal.rate, journal.quality, journal.folder, journal.patch) = (
-      head.rate, head.quality, head.folder, head.patch
-    )
-    journal.doubts = doubts.sorted()
-    var entries = journal.entries.filter { $0.frame < end }
+    return lost
+  }
+}
+
+extension TakeJournal {
+  /// The part that a take's replay needs: what happened before its end, with the take itself.
+  func cut(format: String, port: String, from start: Int64, to end: Int64) -> TakeJournal {
+    var journal = self
+    var entries = entries.filter { $0.frame < end }
     entries.append(TakeJournal.Entry(frame: start, happening: .take(format: format, port: port)))
     entries.append(TakeJournal.Entry(frame: end, happening: .end))
     journal.entries = entries.enumerated()

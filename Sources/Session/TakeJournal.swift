@@ -55,6 +55,15 @@ struct TakeJournal: Equatable {
     var file: String
   }
 
+  /// A take that is under way while a session writes this down.
+  struct Taking: Equatable {
+    /// Engine frame of its first.
+    var start: Int64
+    var format: String
+    var port: String
+    var path: String
+  }
+
   static let head = "sostenuto-replay 1"
 
   var rate = 48000.0
@@ -66,6 +75,8 @@ struct TakeJournal: Equatable {
   var inputs: [Input] = []
   /// Reasons for which a replay may differ.
   var doubts: [String] = []
+  /// Of a session that was killed.
+  private(set) var takings: [Taking] = []
   /// Lines that could not be read.
   private(set) var broken: [String] = []
 
@@ -105,6 +116,15 @@ struct TakeJournal: Equatable {
       inputs.append(Input(node: parts[0], start: start, file: parts[2]))
     } else if let text = rest("unsure ") {
       doubts.append(text)
+    } else if let text = rest("taking ") {
+      let parts = text.split(separator: " ", maxSplits: 3).map(String.init)
+      guard parts.count == 4, let start = Int64(parts[0]), start >= 0, start < 1 << 53 else { return false }
+      takings.append(Taking(start: start, format: parts[1], port: parts[2], path: parts[3]))
+    } else if let path = rest("taken ") {
+      takings.removeAll { $0.path == path }
+    } else if line == Self.head {
+      // Another patch was opened.
+      patch = ""
     } else {
       return line == "|" || line.isEmpty
     }
@@ -116,9 +136,27 @@ struct TakeJournal: Equatable {
     var text = "\(Self.head)\nrate \(rate)\nquality \(quality)\n"
     if !folder.utf8.contains(10), !folder.isEmpty { text += "folder \(folder)\n" }
     for line in patch.split(separator: "\n") { text += "| \(line)\n" }
-    for input in inputs { text += "input \(input.node) \(input.start) \(input.file)\n" }
+    for input in inputs { text += input.line }
     return text
   }
+
+  /// The whole file.
+  var text: String {
+    var text = headText
+    for entry in entries { text += entry.line }
+    for doubt in doubts { text += "unsure \(doubt)\n" }
+    return text
+  }
+}
+
+extension TakeJournal.Input {
+  /// The line in the file.
+  var line: String { "input \(node) \(start) \(file)\n" }
+}
+
+extension TakeJournal.Taking {
+  /// The line in the file. A path that has several cannot be told.
+  var line: String { path.utf8.contains(10) ? "" : "taking \(start) \(format) \(port) \(path)\n" }
 }
 
 extension TakeJournal.Entry {

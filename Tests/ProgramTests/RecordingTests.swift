@@ -18,8 +18,16 @@ import Testing
   @Test func aTakeThatWasKilledIsWholeAtTheNextStart() throws {
     let folder = try Folder()
     let state = ["XDG_STATE_HOME": folder.path + "/state"]
-    _ = try folder.file("p.patch", Self.patch)
-    _ = try folder.file("s.script", "at 0.1s record out take.wav ; record o take.flac\n")
+    _ = try folder.file("p.patch", Self.patch + "node keys keyboard\nnode mic input channels=1\n")
+    _ = try folder.file(
+      "s.script",
+      """
+      at 0.05s note keys on E4 90
+      at 0.1s record out take.wav ; record o other.flac
+      at 0.2s note keys on C4 100 ; set o.freq 330Hz
+      at 0.4s undo
+
+      """)
     let play = [
       "play", "p.patch", "--headless", "--driver", "clock", "--script", "s.script", "--seconds", "60",
     ]
@@ -44,13 +52,27 @@ import Testing
       in: folder.path, state)
     #expect(next.status == 0)
     #expect(next.errors.contains("take.wav was cut off: it is whole now"), "\(next.errors)")
-    #expect(next.errors.contains("take.flac was cut off: it is whole now"), "\(next.errors)")
+    #expect(next.errors.contains("other.flac was cut off: it is whole now"), "\(next.errors)")
     let whole = try #require(sizes(try folder.bytes("take.wav")))
     #expect(whole.told == whole.real && whole.real % 8 == 0 && torn.real - whole.real < 8)
-    let again = try Program.run(
+    // What was played into it is there, and a replay has the same bits.
+    #expect(next.errors.contains("its notes and its journal are beside it"), "\(next.errors)")
+    #expect(!next.errors.contains("are lost"), "\(next.errors)")
+    for name in ["take.mid", "other.mid"] {
+      let notes = try folder.bytes(name)
+      #expect(notes.contains([0x90, 64, 90]) && notes.contains([0x90, 60, 100]), "held before, and played")
+    }
+    let replayed = try Program.run(
+      tool: Program.path, ["replay", "take.journal", "--output", "again.wav"], in: folder.path, state)
+    #expect(replayed.status == 0 && replayed.errors.contains("its session was cut off"), "\(replayed)")
+    let again = try folder.bytes("again.wav")
+    #expect(try #require(sizes(again)).real == whole.real)
+    #expect(again.suffix(whole.real) == (try folder.bytes("take.wav")).suffix(whole.real))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/state/sostenuto/tapes").isEmpty)
+    let third = try Program.run(
       tool: Program.path, ["play", "p.patch", "--headless", "--driver", "clock", "--seconds", "0.2"],
       in: folder.path, state)
-    #expect(!again.errors.contains("cut off"))
+    #expect(!third.errors.contains("cut off"))
   }
 
   @Test func whatComesInLiesBesideTheTake() throws {
