@@ -189,7 +189,7 @@ final class AlsaSequencer: @unchecked Sendable {
       }
       guard let message = Event(sequencer: event) else { return }
       // MIDI lets nothing but messages of real time come in between: what was begun is broken off.
-      if message.kind != .system || message.key < 8 { exclusives[sender] = nil }
+      if message.kind != .system || message.key < 8 { breakOff(sender) }
       let held = senders[sender] ?? HeldNotes.allocate()
       senders[sender] = held
       held.track(message)
@@ -200,12 +200,9 @@ final class AlsaSequencer: @unchecked Sendable {
   /// Collects a system exclusive message, which arrives in pieces.
   private func handleExclusive(_ event: snd_seq_event_t, from sender: Sender) {
     let piece = UnsafeRawBufferPointer(start: event.data.ext.ptr, count: Int(event.data.ext.len))
-    var bytes = piece.first == 0xF0 ? [] : exclusives[sender] ?? []
-    bytes += piece
-    guard bytes.first == 0xF0, bytes.count <= ExclusiveStore.longest else {
-      exclusives[sender] = nil
-      return
-    }
+    if piece.first == 0xF0 { breakOff(sender) }
+    let bytes = (exclusives[sender] ?? []) + piece
+    guard bytes.first == 0xF0, bytes.count <= ExclusiveStore.longest else { return breakOff(sender) }
     guard bytes.last == 0xF7 else {
       exclusives[sender] = bytes
       return
@@ -213,6 +210,11 @@ final class AlsaSequencer: @unchecked Sendable {
     exclusives[sender] = nil
     guard let number = number(of: sender) else { return }
     host.midi.arrive(exclusive: bytes, port: number, at: nanoseconds())
+  }
+
+  /// Forgets a message that will not become whole.
+  private func breakOff(_ sender: Sender) {
+    if exclusives.removeValue(forKey: sender) != nil { host.midi.lose() }
   }
 
   private func number(of sender: Sender) -> Int? {
@@ -226,7 +228,7 @@ final class AlsaSequencer: @unchecked Sendable {
 
   /// Ends the notes held by one sender, and no others.
   private func end(_ sender: Sender) {
-    exclusives[sender] = nil
+    breakOff(sender)
     guard let held = senders.removeValue(forKey: sender) else { return }
     held.end(into: ends)
     for index in 0..<ends.pointee.count { pass(ends.pointee[index], from: sender) }

@@ -12,6 +12,8 @@ struct MidiTraffic: ~Copyable, Sendable {
   nonisolated(unsafe) let outputs: UnsafeMutablePointer<MidiOutput>
   /// System exclusive messages on their way.
   let exclusives = ExclusiveStore()
+  /// Those of which the inputs have a part.
+  private let pieces = ExclusivePieces()
   /// Nanoseconds since the last message of an input whose sender promised one at least every 300 ms (active sensing);
   /// negative without a promise. Audio thread.
   nonisolated(unsafe) private let silences: UnsafeMutablePointer<Int64>
@@ -55,6 +57,7 @@ struct MidiTraffic: ~Copyable, Sendable {
     outputs.deallocate()
     silences.deallocate()
     exclusives.deallocate()
+    pieces.deallocate()
     arrivals.deallocate()
     departures.deallocate()
   }
@@ -65,6 +68,9 @@ struct MidiTraffic: ~Copyable, Sendable {
   @_noLocks private func countLost(_ count: Int) {
     if count > 0 { lostCount.wrappingAdd(count, ordering: .relaxed) }
   }
+
+  /// Counts a message of which a part is missing. Any thread.
+  func lose() { countLost(1) }
 
   // MARK: Inputs
 
@@ -78,17 +84,41 @@ struct MidiTraffic: ~Copyable, Sendable {
     if !isSensing { inputs[port].append(event) }
   }
 
-  /// Takes a MIDI message of any length. Audio thread, if it is the only one that adds to `exclusives`.
+  /// Takes a MIDI message of any length, or the next piece of a system exclusive one. Audio thread, if it is the only one that
+  /// adds to `exclusives`.
   @_noLocks func receive(_ bytes: UnsafePointer<UInt8>, count: Int, offset: Int32, port: Int) {
-    if count > 0, bytes[0] == 0xF0 {
-      if let whole = exclusives.add(bytes, count: count, offset: offset) {
-        receive(whole, port: port)
-      } else {
+    guard count > 0 else { return }
+    let (first, isEnd) = (bytes[0], bytes[count &- 1] == 0xF7)
+    if first == 0xF0 {
+      countLost(pieces.drop(port))
+      if isEnd {
+        receive(exclusive: bytes, count, offset, port)
+      } else if !pieces.append(bytes, count, port) {
         countLost(1)
       }
+    } else if first < 0x80 || first == 0xF7 {
+      guard pieces.isOpen(port) else { return }
+      guard pieces.append(bytes, count, port) else { return countLost(1) }
+      guard isEnd else { return }
+      let whole = pieces.finish(port)
+      if let start = whole.baseAddress { receive(exclusive: start, whole.count, offset, port) }
+      return
+    } else if first < 0xF8 {
+      // MIDI lets nothing but messages of real time come in between: what was begun is broken off.
+      countLost(pieces.drop(port))
     }
     var events = MidiMessage(bytes, count: count, offset: offset)
     while let event = events.next() { receive(event, port: port) }
+  }
+
+  @_noLocks private func receive(
+    exclusive bytes: UnsafePointer<UInt8>, _ count: Int, _ offset: Int32, _ port: Int
+  ) {
+    if let whole = exclusives.add(bytes, count: count, offset: offset) {
+      receive(whole, port: port)
+    } else {
+      countLost(1)
+    }
   }
 
   /// Adds a message that arrived at a time of the monotonic clock. If the ring is full, it counts as lost; a
@@ -136,7 +166,10 @@ struct MidiTraffic: ~Copyable, Sendable {
       if silences[port] >= 0 { silences[port] &+= length }
       let isBroken = silences[port] > Self.longestSilence
       if isBroken { silences[port] = -1 }
-      if isBroken || closed >> UInt32(port) & 1 == 1 { inputs[port].generation &+= 1 }
+      if isBroken || closed >> UInt32(port) & 1 == 1 {
+        inputs[port].generation &+= 1
+        countLost(pieces.drop(port))
+      }
       port &+= 1
     }
     port = 0

@@ -78,7 +78,9 @@ public struct TakeRegister: Sendable {
     let count = pread(file, &bytes, bytes.count, 0)
     guard count > 0, let (take, marks) = Self.read(Array(bytes.prefix(count))) else {
       // Of a note that was cut off nothing is left to say; another file is not ours.
-      if (Self.head + "\nfile ").utf8.starts(with: bytes.prefix(max(count, 0)).prefix(Self.head.utf8.count + 6)) {
+      if (Self.head + "\nfile ").utf8.starts(
+        with: bytes.prefix(max(count, 0)).prefix(Self.head.utf8.count + 6))
+      {
         unlink(note)
       }
       return nil

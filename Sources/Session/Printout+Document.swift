@@ -146,7 +146,9 @@ extension Printout {
         Cable.Ends(PortReference(source, report.fromPort), PortReference(destination, report.toPort))]
     else { return [] }
     return [("decibels", .number(cable.gain))]
-      + (cable.settings.modulation.map { [("by", .string($0.line))] } ?? []) + [("comments", json(cable.comments))]
+      + (cable.settings.modulation.map { [("by", .string($0.line))] } ?? []) + [
+        ("comments", json(cable.comments))
+      ]
   }
 
   /// Plain parameters with their values, defaults included, in the kind's order; of indexed ones the elements

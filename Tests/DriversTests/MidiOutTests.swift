@@ -178,6 +178,74 @@ import Testing
     #expect(host.midi.lost == 1)
   }
 
+  /// JACK's bridges hand over long messages in pieces: of several ports at random, with clocks between them, some of them broken
+  /// off by notes, by another message or by a lost connection, or too long. Those that are whole pass, the others count as lost.
+  @Test(arguments: 1...40 as ClosedRange<UInt64>)
+  func aSystemExclusiveMessageInPiecesPassesWhole(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let engine = Engine(rate: 48000, period: 64)
+    let host = RenderHost(engine.renderer)
+    defer { withExtendedLifetime(engine) {} }
+    var (open, wanted, heard): ([Int: [UInt8]], [[UInt8]], [[UInt8]]) = ([:], [], [])
+    var lost = 0
+    func give(_ bytes: [UInt8], _ port: Int) {
+      host.midi.receive(bytes, count: bytes.count, offset: 3, port: port)
+    }
+    func data(_ most: Int) -> [UInt8] {
+      (0..<Int.random(in: 1...most, using: &random)).map { _ in UInt8.random(in: 0..<128, using: &random) }
+    }
+    for _ in 0..<400 {
+      let port = [0, 1, 15].randomElement(using: &random)!
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0:
+        if open[port] != nil { lost += 1 }
+        open[port] = [0xF0] + data(300)
+        give(open[port]!, port)
+      case 1:
+        if open.removeValue(forKey: port) != nil { lost += 1 }
+        give([0x90, 60, 100], port)
+      case 2: give([0xF8], port)
+      case 3:
+        host.midi.close(port)
+        host.midi.begin(0)
+        if open.removeValue(forKey: port) != nil { lost += 1 }
+      case 4:
+        // Also without a beginning, when it means nothing.
+        let piece = data(300) + [0xF7]
+        give(piece, port)
+        if let begun = open.removeValue(forKey: port) {
+          if begun.count + piece.count <= 65_536 { wanted.append(begun + piece) } else { lost += 1 }
+        }
+      case 5 where Int.random(in: 0..<10, using: &random) == 0:
+        let piece = [UInt8](repeating: 5, count: 65_500)
+        give(piece, port)
+        if let begun = open[port] {
+          open[port] = begun.count + piece.count <= 65_536 ? begun + piece : nil
+          if open[port] == nil { lost += 1 }
+        }
+      default:
+        let piece = data(300)
+        give(piece, port)
+        if let begun = open[port] {
+          open[port] = begun.count + piece.count <= 65_536 ? begun + piece : nil
+          if open[port] == nil { lost += 1 }
+        }
+      }
+      for port in [0, 1, 15] {
+        for index in 0..<host.midi.inputs[port].count
+        where host.midi.inputs[port].events[index].kind == .exclusive {
+          let event = host.midi.inputs[port].events[index]
+          var copy = [UInt8](repeating: 0, count: Int(event.detail))
+          #expect(host.midi.exclusives.copy(event, to: &copy))
+          heard.append(copy)
+        }
+        host.midi.inputs[port].removeAll()
+      }
+    }
+    #expect(heard == wanted && !heard.isEmpty, "seed \(seed)")
+    #expect(host.midi.lost == lost, "seed \(seed)")
+  }
+
   @Test func bytesThatWereOverwrittenAreNeverSent() throws {
     let store = ExclusiveStore()
     defer { store.deallocate() }

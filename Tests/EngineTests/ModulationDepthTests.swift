@@ -98,7 +98,8 @@ import Testing
       ? "node moved gain\nnode one constant channels=\(channels)\nconnect one -> moved"
       : "node moved constant level=\(own) channels=\(channels)"
     try bench.begin(
-      (["node out output channels=\(channels)", moved, "connect moved -> out"] + lines).joined(separator: "\n"))
+      (["node out output channels=\(channels)", moved, "connect moved -> out"] + lines).joined(
+        separator: "\n"))
     bench.render(4800)
     for (side, sum) in sums.enumerated() {
       let wanted = isRatio ? pow(10, sum / 20) : sum
@@ -163,7 +164,8 @@ import Testing
       "undo",
       "disconnect one -> g.gain", "undo", "replace g pan", "undo",
       "connect one -> g.gain by 12dB offset=-3dB", "connect one -> g.gain by 12dB offset=-9dB curve=log",
-      "connect one -> g.gain by 12dB gain=-inf offset=-9dB curve=log", "undo", "disconnect one -> g.gain", "undo",
+      "connect one -> g.gain by 12dB gain=-inf offset=-9dB curve=log", "undo", "disconnect one -> g.gain",
+      "undo",
     ] {
       bench.perform(line)
       bench.render(2400)

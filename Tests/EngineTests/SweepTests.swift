@@ -27,7 +27,8 @@ import Testing
     )
     let gain = Int.random(in: -12...3, using: &random)
     let (offset, curve) = (
-      Double(Int.random(in: -4...4, using: &random)) / 8, Modulation.Curve.allCases.randomElement(using: &random)!
+      Double(Int.random(in: -4...4, using: &random)) / 8,
+      Modulation.Curve.allCases.randomElement(using: &random)!
     )
     let bench = Bench(rate: [8000, 48_000].randomElement(using: &random)!, channels: 1)
     try bench.begin(

@@ -34,7 +34,8 @@ import Testing
       ("", ""), ("by 0oct gain=2dB", " by 0oct gain=2dB"),
       ("by 200 offset=-50 curve=linear", " by 200Hz offset=-50Hz"),
       ("by 1oct curve=s gain=-3dB offset=2", " by 1oct offset=2oct curve=s gain=-3dB"),
-      ("by 7st offset=0st curve=log", " by 7st curve=log"), ("by 1oct offset=-50ct", " by 1oct offset=-50cents"),
+      ("by 7st offset=0st curve=log", " by 7st curve=log"),
+      ("by 1oct offset=-50ct", " by 1oct offset=-50cents"),
     ] {
       try perform("connect lfo -> tone.freq \(typed)", on: &patch, history: &history)
       #expect(

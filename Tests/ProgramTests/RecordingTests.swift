@@ -68,7 +68,8 @@ import Testing
     let again = try folder.bytes("again.wav")
     #expect(try #require(sizes(again)).real == whole.real)
     #expect(again.suffix(whole.real) == (try folder.bytes("take.wav")).suffix(whole.real))
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/state/sostenuto/tapes").isEmpty)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path + "/state/sostenuto/tapes").isEmpty)
     let third = try Program.run(
       tool: Program.path, ["play", "p.patch", "--headless", "--driver", "clock", "--seconds", "0.2"],
       in: folder.path, state)

@@ -147,7 +147,8 @@ import Testing
   /// Whatever lies in the folder of the notes and is none stays there; what is left of a note that was cut off goes.
   @Test(arguments: [
     ("sostenuto-replay 1\nrate 48000.0\n", true), ("MThd", true), ("sostenuto-take 12\nfile x\n", true),
-    ("", false), ("sostenuto-", false), ("sostenuto-take 1\nfi", false), ("sostenuto-take 1\nfile /no/where", false),
+    ("", false), ("sostenuto-", false), ("sostenuto-take 1\nfi", false),
+    ("sostenuto-take 1\nfile /no/where", false),
   ])
   func otherFilesAmongTheNotesStay(text: String, stays: Bool) throws {
     let notes = try Folder()

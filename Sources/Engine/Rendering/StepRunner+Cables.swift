@@ -84,7 +84,9 @@ extension StepRunner {
         if isSilent != source.pointee.wasSilent { publish(source, isSilent: isSilent) }
         if source.pointee.isShaped {
           sum.add(shaped: source, offset: offset(of: source), isSilent: isSilent, times: nil)
-        } else if !isSilent, source.pointee.gain != 0 { sum.add(source, offset: offset(of: source)) }
+        } else if !isSilent, source.pointee.gain != 0 {
+          sum.add(source, offset: offset(of: source))
+        }
         source += 1
       }
     }
