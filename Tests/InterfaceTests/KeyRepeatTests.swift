@@ -98,6 +98,41 @@ import Testing
     return stage
   }
 
+  /// A rhythm on one key is not taken for the terminal's repeats; and where it has been, or the terminal has another delay now,
+  /// the next key held puts it right.
+  @Test(arguments: [0.25, 0.4, 0.66])
+  func aRhythmOnOneKeyTeachesNoDelay(delay: Double) {
+    let stage = stage
+    let hand = Hand(stage, delay: delay, interval: 0.033, reports: false)
+    for pause in [0.3, 0.1, 0.5, 0.3, 0.1, 0.09, 0.6] {
+      hand.press("z")
+      hand.release("z")
+      hand.wait(pause)
+    }
+    stage.press("!")
+    hand.wait(1)
+    for place in ["x", "c", "z"] as [Character] {
+      hand.press(place)
+      hand.wait(2)
+      #expect(!stage.app.state.play.held.isEmpty, "\(place) is held")
+      hand.letGo()
+      hand.wait(1)
+      hand.press(place)
+      hand.letGo()
+      hand.wait(1)
+      #expect(stage.app.state.play.held.isEmpty)
+    }
+    let other = Hand(stage, delay: delay + 0.1, interval: 0.04, reports: false)
+    for place in ["x", "c", "z"] as [Character] {
+      other.press(place)
+      other.wait(2)
+      #expect(place == "x" || !stage.app.state.play.held.isEmpty, "\(place) is held")
+      other.letGo()
+      stage.press("!")
+      other.wait(1)
+    }
+  }
+
   @Test(arguments: [0.2, 0.25, 0.4, 0.5, 0.66])
   func aHeldKeySoundsOnHoweverLateItsFirstRepeatIs(delay: Double) {
     let hand = Hand(stage, delay: delay, interval: 0.033, reports: false)

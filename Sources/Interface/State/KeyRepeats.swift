@@ -17,6 +17,10 @@ struct KeyRepeats {
   static let interval = 0.12
   /// Longest delay of the first repeat.
   private static let longestDelay = 1.2
+  /// Repeats that show that a key is held, evenly spaced: fingers may press a key twice in so short a time.
+  private static let evidence = 3
+  /// How evenly.
+  private static let unevenness = 0.02
   /// A press that comes after the known delay is a repeat. Events may be handled late, and a finger that hits that very
   /// moment is not noticed: a held key must not end its note.
   private static let jitter = -0.02...0.05
@@ -26,24 +30,36 @@ struct KeyRepeats {
   private var last: (place: Character, time: Double)?
   private var isRepeating = false
   private var doubt: Double?
+  /// The delay that further repeats would prove, the time between the first two of them, and their number.
+  private var suspect: (delay: Double, interval: Double?, repeats: Int)?
 
   /// The meaning of a press.
   mutating func press(_ place: Character, at now: Double) -> Press {
-    guard let last, last.place == place else { return begin(place, now) }
+    guard let last, last.place == place else {
+      suspect = nil
+      return begin(place, now)
+    }
     if let doubt, now - doubt < Self.interval {
-      delay = doubt - last.time
+      suspect = (doubt - last.time, nil, 0)
+      learn(from: now - doubt)
       (isRepeating, self.doubt, self.last) = (true, nil, (place, now))
       return .confirmed
     }
     let start = doubt ?? last.time
     let gap = now - start
     if gap < Self.interval {
+      learn(from: gap)
       (isRepeating, self.last) = (true, (place, now))
       return .repeated
     }
+    suspect = nil
     guard !isRepeating else { return begin(place, now) }
     if let delay {
-      guard Self.jitter.contains(gap - delay) else { return begin(place, now) }
+      guard Self.jitter.contains(gap - delay) else {
+        // The delay may have been learned from fingers, or the terminal may have another one now.
+        if gap < Self.longestDelay { suspect = (gap, nil, 0) }
+        return begin(place, now)
+      }
       (isRepeating, self.last) = (true, (place, now))
       return .repeated
     }
@@ -51,6 +67,19 @@ struct KeyRepeats {
     self.last = (place, start)
     doubt = now
     return .doubtful
+  }
+
+  /// Learns the delay as soon as even repeats have followed it.
+  private mutating func learn(from gap: Double) {
+    guard var suspect else { return }
+    if let interval = suspect.interval, abs(gap - interval) > Self.unevenness {
+      self.suspect = nil
+      return
+    }
+    suspect.interval = suspect.interval ?? gap
+    suspect.repeats += 1
+    self.suspect = suspect
+    if suspect.repeats >= Self.evidence { delay = suspect.delay }
   }
 
   private mutating func begin(_ place: Character, _ now: Double) -> Press {
