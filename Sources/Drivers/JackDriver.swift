@@ -65,6 +65,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   /// Bits of a Double, in seconds.
   private let roundTrip = Atomic<UInt64>(0)
   private let knownDevice = Mutex(DeviceChannels())
+  private let knownMidiFault = Mutex<String?>(nil)
   private let socket: PipeWireSocket?
 
   /// Opens the client; throws when no server runs or it does not answer within `seconds`.
@@ -308,11 +309,18 @@ public final class JackDriver: Driver, @unchecked Sendable {
   /// Channels that JACK has no room for, and outputs that nobody hears, as last seen.
   public var device: DeviceChannels { knownDevice.withLock { $0 } }
 
+  /// MIDI ports that JACK has no room for, as last seen.
+  public var midiFault: String? { knownMidiFault.withLock { $0 } }
+
   /// Takes note of what the ports' connections are.
   private func look() {
     if ports.isActive { state.checkHeard() }
     let device = ports.device
     knownDevice.withLock { $0 = device }
+    let missing = ports.missingMidi.map { "`\($0)`" }.joined(separator: ", ")
+    knownMidiFault.withLock {
+      $0 = missing.isEmpty ? nil : "the server has no room for the MIDI port \(missing)"
+    }
     let seconds = ports.roundTrip(rate: state.rate.load(ordering: .relaxed))
     roundTrip.store(seconds.bitPattern, ordering: .relaxed)
   }

@@ -78,8 +78,14 @@ extension JackPorts {
           options.connectsOutputs
           ? [options.wishes.grant(endpoint.name, channels: endpoint.channels, of: playback)] : []
       }
+      // As many names as channels: one for each, in their order.
+      let names = Self.patterns(endpoint.connections)
+      let isOrdered =
+        names.count == endpoint.channels && names.count > 1 && !names.contains(where: \.isPattern)
       for channel in 0..<endpoint.channels {
-        let others = groups.flatMap { Self.share(of: $0, channel, endpoint) }
+        let others =
+          isOrdered && groups.count == names.count
+          ? groups[channel] : groups.flatMap { Self.share(of: $0, channel, endpoint) }
         asked[Key(endpoint, channel)] = (others, endpoint.connections)
       }
     }

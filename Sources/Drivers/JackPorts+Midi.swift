@@ -56,6 +56,12 @@ extension JackPorts {
     if isActive { updateMidiConnections() } else { registerMidi() }
   }
 
+  /// Names of the ports that JACK has no room for.
+  var missingMidi: [String] {
+    guard isActive, state.failure == nil else { return [] }
+    return wantedMidi.filter { midiPorts[RegisteredMidi.Key($0)] == nil }.map(Self.portName)
+  }
+
   /// True if there is a MIDI output.
   var hasMidiOutput: Bool { midiPorts.keys.contains { !$0.isInput } }
 

@@ -70,8 +70,24 @@ extension Engine {
     releaseResource(of: id)
   }
 
-  /// Frames at which stamped transactions were executed, in their order, since the last call.
-  public func takeStamps() -> [(stamp: Int, time: Int64)] {
+  /// Something that has happened at an engine frame.
+  public struct Stamp: Sendable {
+    /// What it was.
+    public enum Meaning: Hashable, Sendable {
+      /// The transactions with this `Engine.stamp` were executed.
+      case transactions(Int)
+      /// The driver has another rate, Hz.
+      case rate(Double)
+    }
+
+    /// Engine frame.
+    public var time: Int64
+    /// What happened.
+    public var meaning: Meaning
+  }
+
+  /// The stamped transactions that were executed since the last call, and changes of the rate, in their order.
+  public func takeStamps() -> [Stamp] {
     defer { stamps = [] }
     return stamps
   }

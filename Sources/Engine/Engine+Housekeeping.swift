@@ -94,8 +94,8 @@ extension Engine {
 
   private func finish(_ transaction: Transaction) {
     let time = transaction.executedAt
-    if transaction.stamp > 0, stamps.last?.stamp != transaction.stamp {
-      stamps.append((transaction.stamp, time))
+    if transaction.stamp > 0, stamps.last?.meaning != .transactions(transaction.stamp) {
+      stamps.append(Stamp(time: time, meaning: .transactions(transaction.stamp)))
     }
     if let edit = transaction.edit {
       edits.begin(edit, at: time, frames: transaction.fade, isMeasured: isWatching)

@@ -13,17 +13,17 @@ extension Engine {
     case load(isHigh: Bool)
     /// The transport of the driver's server has changed.
     case transport(TransportInput)
-    /// The driver has another rate, Hz.
-    case rate(Double)
   }
 
   /// Writes down what the driver gives, from now on. Call it before the driver starts. Worker.
-  public func startTaping() { renderer.startTaping() }
+  public func startTaping() {
+    isTaping = true
+    renderer.startTaping()
+  }
 
-  /// MIDI, load and rates from the driver since the last call, in order. Worker.
+  /// MIDI and load from the driver since the last call, in order. Worker.
   public func takeInputs() -> [(time: Int64, input: Input)] {
-    var found = retunings.map { (time: $0.time, input: Input.rate($0.rate)) }
-    retunings = []
+    var found: [(time: Int64, input: Input)] = []
     renderer.readTape { record in
       let input: Input =
         record.transport.map { .transport($0) }
@@ -32,8 +32,7 @@ extension Engine {
           : record.isClosed ? .closed(port: Int(record.port)) : .midi(port: Int(record.port), record.event))
       found.append((record.time, input))
     }
-    return found.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
-      \.element)
+    return found
   }
 
   /// Records of what the driver gave that were lost because nobody read them. Worker.

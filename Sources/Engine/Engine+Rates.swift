@@ -9,13 +9,15 @@ extension Engine {
   public func retune(rate newRate: Double, period newPeriod: Int) {
     period = newPeriod
     guard newRate != rate else { return }
+    // What waits was prepared for the old rate. Its exact times are over with the driver that had them.
+    renderer.executeWaiting()
     // Fades that have begun become known here, and their ends are stretched too.
     collect()
     let pending = pending
     for node in graph.nodesByKey.values { node.retune(from: rate, to: newRate, pending) }
     for cable in graph.cables.values { cable.stretch(by: newRate / rate, at: renderer.time) }
     rate = newRate
-    retunings = retunings.suffix(99) + [(renderer.time, newRate)]
+    if isTaping { stamps.append(Stamp(time: renderer.time, meaning: .rate(newRate))) }
     renderer.setRate(newRate)
     edits.setRate(newRate)
   }

@@ -37,9 +37,10 @@ public final class Engine: ReconcilerHost {
   private var tapCount: UInt64 = 0
   /// Number for the transactions that are sent from now on; `takeStamps` tells when they were executed. 0: none.
   public var stamp = 0
-  /// Changes of the rate, until `takeInputs`.
-  var retunings: [(time: Int64, rate: Double)] = []
-  var stamps: [(stamp: Int, time: Int64)] = []
+  /// Until `takeStamps`, in order.
+  var stamps: [Stamp] = []
+  /// What happens is written down.
+  var isTaping = false
   /// Maps of controllers.
   let maps = EngineMaps()
   /// Lengths of notes.

@@ -1,19 +1,64 @@
 import Realtime
 
-/// Writes a Standard MIDI File of format 0. A tick is a frame, up to 65,534 frames a second; else the smallest part of
-/// a frame's number that such a file can count in. Worker.
+/// Writes a Standard MIDI File of format 0. A tick is a frame of the first tempo, if the file's head has room for so many in
+/// a quarter note; else several frames. Worker.
 public enum MidiFileWriter {
-  /// The file of events at frames, in order of time. Events that MIDI has no message for are left out.
-  public static func bytes(_ events: [(frame: Int64, event: Event)], frames: Int64, rate: Double) -> [UInt8] {
-    // A quarter note of so many seconds has as many ticks as the file's head has room for.
-    var quarter = 0.5
-    while rate * quarter > 32767 { quarter /= 2 }
-    let division = max(1, Int((rate * quarter).rounded()))
-    let perFrame = Double(division) / quarter / rate
-    func tick(_ frame: Int64) -> Int64 { Int64((Double(frame) * perFrame).rounded()) }
-    let microseconds = Int((quarter * 1e6).rounded())
-    var track: [UInt8] = [0, 0xFF, 0x51, 3]
-    for shift in [16, 8, 0] { track.append(UInt8(truncatingIfNeeded: microseconds >> shift)) }
+  /// Tempo and meter from a frame on.
+  public struct Pulse: Equatable, Sendable {
+    /// The frame.
+    public var frame: Int64
+    /// Tempo and meter.
+    public var pulse: Transport.Pulse
+
+    /// Tempo and meter from a frame on.
+    public init(frame: Int64, pulse: Transport.Pulse) { (self.frame, self.pulse) = (frame, pulse) }
+  }
+
+  /// A stretch of one tempo. A file has whole microseconds for a quarter note, so its ticks go by these.
+  private struct Stretch {
+    let frame: Int64
+    let tick: Int64
+    let microseconds: Int
+    let pulse: Transport.Pulse
+
+    init(_ frame: Int64, tick: Int64, _ pulse: Transport.Pulse) {
+      (self.frame, self.tick, self.pulse) = (frame, tick, pulse)
+      microseconds = min(max(Int((pulse.wholeNote / 4 * 1e6).rounded()), 1), 0xFF_FFFF)
+    }
+
+    func tick(_ frame: Int64, _ division: Int, _ rate: Double) -> Int64 {
+      let quarters = Double(frame - self.frame) / rate / (Double(microseconds) * 1e-6)
+      return tick + Int64((quarters * Double(division)).rounded())
+    }
+
+    /// Tempo and meter, as events of the file.
+    var events: [[UInt8]] {
+      var tempo: [UInt8] = [0xFF, 0x51, 3]
+      for shift in [16, 8, 0] { tempo.append(UInt8(truncatingIfNeeded: microseconds >> shift)) }
+      let power = UInt8(Int(max(pulse.unit, 1)).trailingZeroBitCount)
+      return [tempo, [0xFF, 0x58, 4, UInt8(clamping: pulse.beats), power, 24, 8]]
+    }
+  }
+
+  /// The file of events at frames, in order of time, and of tempo and meter from frames on (120 and 4/4 unless told). Events
+  /// that MIDI has no message for are left out. Notes that are held at the end end there.
+  public static func bytes(
+    _ events: [(frame: Int64, event: Event)], frames: Int64, rate: Double, pulses: [Pulse] = []
+  ) -> [UInt8] {
+    let pulses = pulses.isEmpty ? [Pulse(frame: 0, pulse: Transport.Pulse())] : pulses
+    let quarter = Double(Stretch(0, tick: 0, pulses[0].pulse).microseconds) * 1e-6
+    var division = rate * quarter
+    while division > 32767 { division /= 2 }
+    let ticks = max(1, Int(division.rounded()))
+    var stretches: [Stretch] = []
+    for next in pulses {
+      let tick = stretches.last?.tick(next.frame, ticks, rate) ?? 0
+      stretches.append(Stretch(next.frame, tick: tick, next.pulse))
+    }
+    func tick(_ frame: Int64) -> Int64 {
+      (stretches.last { $0.frame <= frame } ?? stretches[0]).tick(frame, ticks, rate)
+    }
+    var track: [UInt8] = []
     var last: Int64 = 0
     func wait(until tick: Int64) {
       var left = max(0, tick - last)
@@ -25,15 +70,39 @@ public enum MidiFileWriter {
       }
       track += delta(left)
     }
+    var next = 0
+    func tell(before frame: Int64) {
+      while next < stretches.count, stretches[next].frame <= frame {
+        for event in stretches[next].events {
+          wait(until: stretches[next].tick)
+          track += event
+        }
+        next += 1
+      }
+    }
+    tell(before: 0)
+    var held: [(channel: UInt8, key: UInt8)] = []
     for (frame, event) in events {
       guard let message = message(of: event) else { continue }
+      switch event.kind {
+      case .noteOn: held.append((event.channel & 15, event.key))
+      case .noteOff: held.removeAll { $0.channel == event.channel & 15 && $0.key == event.key }
+      case .allNotesOff, .allSoundOff: held.removeAll { $0.channel == event.channel & 15 }
+      default: break
+      }
+      tell(before: frame)
       wait(until: tick(frame))
       track += message
+    }
+    tell(before: frames - 1)
+    for (channel, key) in held {
+      wait(until: tick(frames))
+      track += [0x80 | channel, key, 64]
     }
     wait(until: tick(frames))
     track += [0xFF, 0x2F, 0]
     var file = Array("MThd".utf8) + [0, 0, 0, 6, 0, 0, 0, 1]
-    file += [UInt8(truncatingIfNeeded: division >> 8), UInt8(truncatingIfNeeded: division)]
+    file += [UInt8(truncatingIfNeeded: ticks >> 8), UInt8(truncatingIfNeeded: ticks)]
     file += Array("MTrk".utf8)
     for shift in [24, 16, 8, 0] { file.append(UInt8(truncatingIfNeeded: track.count >> shift)) }
     return file + track

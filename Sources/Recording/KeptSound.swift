@@ -30,9 +30,11 @@ public final class KeptSound: Sendable {
     deinit { munmap(samples, bytes) }
   }
 
-  /// One output.
+  /// One output, as long as it has the same channels.
   private struct Track {
     let number: Int
+    /// The output's name: what it plays stands at one place in a file.
+    let name: String
     let feed: FeedReader
     /// By their number: the first frame's engine time in units of their length.
     var chunks: [Int64: Chunk] = [:]
@@ -44,13 +46,37 @@ public final class KeptSound: Sendable {
     let file: any TakeFile
     let end: Int64
     var position: Int64
+    /// Channels of each output, and those of the file.
+    let places: [String: Range<Int>]
     let channels: Int
-    var tracks: [(channels: Int, chunks: [Int64: Chunk])]?
+    var tracks: [(channels: Int, place: Range<Int>, chunks: [Int64: Chunk])]?
     let seconds: Double
 
-    init(_ file: any TakeFile, from start: Int64, to end: Int64, channels: Int, seconds: Double) {
+    init(_ file: any TakeFile, from start: Int64, to end: Int64, _ places: Places, seconds: Double) {
       (self.file, position, self.end) = (file, start, end)
-      (self.channels, self.seconds) = (channels, seconds)
+      (self.places, channels, self.seconds) = (places.ranges, places.count, seconds)
+    }
+  }
+
+  /// The outputs side by side, in the order in which they came.
+  private struct Places {
+    private(set) var ranges: [String: Range<Int>] = [:]
+    private(set) var count = 0
+
+    /// `first`: the oldest chunk that matters.
+    init(_ tracks: [Track], from first: Int64) {
+      var widths: [(name: String, channels: Int)] = []
+      for track in tracks where track.isOpen || track.chunks.keys.contains(where: { $0 >= first }) {
+        if let index = widths.firstIndex(where: { $0.name == track.name }) {
+          widths[index].channels = max(widths[index].channels, track.feed.channels)
+        } else {
+          widths.append((track.name, track.feed.channels))
+        }
+      }
+      for (name, channels) in widths {
+        ranges[name] = count..<count + channels
+        count += channels
+      }
     }
   }
 
@@ -73,10 +99,10 @@ public final class KeptSound: Sendable {
   }
 
   /// Holds an output's sound too. Returns its number.
-  public func add(_ feed: FeedReader) -> Int {
+  public func add(_ feed: FeedReader, named name: String) -> Int {
     state.withLock { state in
       state.count += 1
-      state.tracks.append(Track(number: state.count, feed: feed))
+      state.tracks.append(Track(number: state.count, name: name, feed: feed))
       return state.count
     }
   }
@@ -90,12 +116,15 @@ public final class KeptSound: Sendable {
     }
   }
 
-  /// Forgets all, since the rate has changed.
-  public func restart(rate: Double) {
+  /// Forgets all, since the rate has changed. Returns the seconds that were held.
+  public func restart(rate: Double) -> Double {
     state.withLock { state in
-      state.rate = rate
+      let held = state.tracks.allSatisfy(\.chunks.isEmpty) ? 0 : state.since.map { state.heard - $0 } ?? 0
+      defer { state.rate = rate }
+      let seconds = min(Double(held) / state.rate, self.seconds)
       state.since = nil
       for index in state.tracks.indices { state.tracks[index].chunks = [:] }
+      return seconds
     }
   }
 
@@ -162,14 +191,15 @@ public final class KeptSound: Sendable {
     seconds: Double, to path: String, format: SampleFormat, until now: Int64, calls: DiskCalls
   ) throws(RecordingError) -> String {
     let now = now & ~63
-    let (rate, since, channels) = state.withLock {
-      ($0.rate, $0.since ?? now, $0.tracks.filter(\.isOpen).map(\.feed.channels).max() ?? 1)
+    let (rate, start, places) = state.withLock { state in
+      let most = Int64(min(seconds, self.seconds) * state.rate)
+      let start = max(state.since ?? now, now - most, 0)
+      return (state.rate, start, Places(state.tracks, from: start / Int64(Chunk.frames)))
     }
-    let most = Int64(min(seconds, self.seconds) * rate)
-    let start = max(since, now - most, 0)
-    let file = try TakeFiles.create(path, channels: channels, rate: rate, format: format, calls: calls)
+    let file = try TakeFiles.create(
+      path, channels: max(places.count, 1), rate: rate, format: format, calls: calls)
     let length = Double(now - start) / rate
-    state.withLock { $0.jobs.append(Job(file, from: start, to: now, channels: channels, seconds: length)) }
+    state.withLock { $0.jobs.append(Job(file, from: start, to: now, places, seconds: length)) }
     return file.disk.path
   }
 
@@ -177,7 +207,11 @@ public final class KeptSound: Sendable {
   func writeFiles() -> (isBusy: Bool, said: [Notice]) {
     let job: Job? = state.withLock { state in
       guard let job = state.jobs.first, state.heard >= job.end & ~63 else { return nil }
-      if job.tracks == nil { job.tracks = state.tracks.map { ($0.feed.channels, $0.chunks) } }
+      if job.tracks == nil {
+        job.tracks = state.tracks.compactMap { track in
+          job.places[track.name].map { (track.feed.channels, $0, track.chunks) }
+        }
+      }
       return job
     }
     guard let job else { return (false, []) }
@@ -199,13 +233,14 @@ public final class KeptSound: Sendable {
       if written == 0 { unlink(path) }
       return (true, [.warning("what was heard could not be kept whole: \(fault.description)")])
     }
-    return (true, [.news("kept \(Take.words(seconds: job.seconds)) as \(path)")])
+    return (true, [.news("kept \(Take.length(seconds: job.seconds)) as \(path)")])
   }
 
-  /// A second of the file: the sum of the outputs, a mono one on both sides, as a render has it.
+  /// A second of the file: the outputs side by side, a mono one that was stereo for a time on both sides.
   private static func write(_ job: Job) throws(RecordingError) {
     let block = 4096
-    var mix = [Float](repeating: 0, count: block * job.channels)
+    let width = max(job.channels, 1)
+    var mix = [Float](repeating: 0, count: block * width)
     for _ in 0..<12 where job.position < job.end {
       let number = job.position / Int64(Chunk.frames)
       let first = Int(job.position % Int64(Chunk.frames))
@@ -213,11 +248,12 @@ public final class KeptSound: Sendable {
       for index in mix.indices { mix[index] = 0 }
       for track in job.tracks ?? [] {
         guard let chunk = track.chunks[number] else { continue }
-        for target in 0..<job.channels {
+        for target in 0..<track.place.count {
           let isMono = track.channels == 1 && target < 2
           guard isMono || target < track.channels else { continue }
           let source = chunk.samples + first * track.channels + (isMono ? 0 : target)
-          for frame in 0..<frames { mix[frame * job.channels + target] += source[frame * track.channels] }
+          let place = track.place.lowerBound + target
+          for frame in 0..<frames { mix[frame * width + place] += source[frame * track.channels] }
         }
       }
       try job.file.append(mix, frames: frames)

@@ -14,6 +14,15 @@ public enum SampleFormat: String, Sendable, CaseIterable {
     return endings.contains(ending) ? nil : ending
   }
 
+  /// True where a file of that name has no numbers beyond full scale.
+  func hasCeiling(in path: String) -> Bool {
+    switch SoundContainer(of: path) ?? .wav {
+    case .wav: self != .float32
+    case .flac: true
+    case .ogg, .opus: false
+    }
+  }
+
   /// libsndfile's format code for a file of that name: .flac, .ogg (always Vorbis), .opus, otherwise WAV, or RF64
   /// if the file may exceed 4 GB.
   public func code(for path: String, bytes: Int64) -> Int32 {

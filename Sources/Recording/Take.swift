@@ -13,10 +13,15 @@ public final class Take: Sendable {
     public var format: SampleFormat
     /// Sample rate, Hz.
     public var rate: Double
+    /// It stands beside another take, for its replay: what came in meanwhile.
+    public var isInput: Bool
 
     /// A take of `port`.
-    public init(path: String, port: String, format: SampleFormat = .float32, rate: Double) {
+    public init(
+      path: String, port: String, format: SampleFormat = .float32, rate: Double, isInput: Bool = false
+    ) {
       (self.path, self.port, self.format, self.rate) = (path, port, format, rate)
+      self.isInput = isInput
     }
   }
 
@@ -68,7 +73,8 @@ public final class Take: Sendable {
     self.reader = reader
     device = file.disk.device
     writer = TakeWriter(
-      file, reader, rate: request.rate, start: start, note: register?.note(of: file.disk.path))
+      file, reader, rate: request.rate, start: start, note: register?.note(of: file.disk.path),
+      hasCeiling: request.format.hasCeiling(in: request.path))
     state = Mutex(State(status: Status(path: file.disk.path, port: request.port, rate: request.rate)))
   }
 
@@ -115,5 +121,12 @@ public final class Take: Sendable {
     let whole = seconds.isFinite ? Int(max(0, min(seconds, 1e9))) : 0
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     return "\(whole / 3600):\(two(whole / 60 % 60)):\(two(whole % 60))"
+  }
+
+  /// The length of a file: "1.8 s", from a minute on as above.
+  public static func length(seconds: Double) -> String {
+    guard seconds < 59.95 else { return words(seconds: seconds) }
+    let tenths = Int((max(0, seconds) * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10) s"
   }
 }

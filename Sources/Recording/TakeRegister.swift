@@ -93,7 +93,7 @@ public struct TakeRegister: Sendable {
     do throws(RecordingError) {
       let report = try TakeMender.mend(take, marks: marks)
       let length =
-        report.rate > 0 ? " of \(Take.words(seconds: Double(report.frames) / Double(report.rate)))" : ""
+        report.rate > 0 ? " of \(Take.length(seconds: Double(report.frames) / Double(report.rate)))" : ""
       let isWritten = report.rate > 0 ? journal(take, report.frames, Double(report.rate)) : false
       let words = isWritten.map { "; its notes and its journal are \($0 ? "beside it" : "lost")" } ?? ""
       return .news("\(take) was cut off: it is whole now, a take\(length)\(words)")

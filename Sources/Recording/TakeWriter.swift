@@ -25,15 +25,22 @@ final class TakeWriter: @unchecked Sendable {
   private static let bufferFrames = 4096
   private var nextLook: Int64 = 0
   private var looks: [(wall: Int64, bytes: Int64)] = []
+  /// The format has no numbers beyond full scale, and so many samples were beyond.
+  private let hasCeiling: Bool
+  private var clipped = 0
   /// The last warning was for so many seconds left.
   private var warned = Double.infinity
 
-  init(_ file: any TakeFile, _ reader: FeedReader, rate: Double, start: Int64?, note: TakeRegister.Note?) {
+  init(
+    _ file: any TakeFile, _ reader: FeedReader, rate: Double, start: Int64?, note: TakeRegister.Note?,
+    hasCeiling: Bool = false
+  ) {
     self.file = file
     self.reader = reader
     self.rate = rate
     self.start = start
     self.note = note
+    self.hasCeiling = hasCeiling
     buffer.reserveCapacity(Self.bufferFrames * reader.channels)
   }
 
@@ -119,6 +126,7 @@ final class TakeWriter: @unchecked Sendable {
 
   private func flush() throws(RecordingError) {
     guard !buffer.isEmpty else { return }
+    if hasCeiling { for sample in buffer where abs(sample) > 1 { clipped += 1 } }
     let frames = buffer.count / reader.channels
     try file.append(buffer, frames: frames)
     written += Int64(frames)
@@ -148,14 +156,21 @@ final class TakeWriter: @unchecked Sendable {
     } catch {
       fault = fault ?? error.description
     }
-    let length = Take.words(seconds: Double(written) / rate)
+    let length = Take.length(seconds: Double(written) / rate)
     if let fault, written == 0 {
       unlink(path)
       said.append(.warning("nothing could be recorded, and no file is left: \(fault)"))
     } else if let fault {
       said.append(.warning("the take ended at \(length): \(fault); what was recorded is whole"))
+    } else if access(path, F_OK) != 0 {
+      said.append(.warning("\(path) was taken away while it was recorded: nothing is left of it"))
     } else {
       said.append(.news("recorded \(path), \(length)"))
+    }
+    if clipped > 0 {
+      said.append(
+        .warning("\(path): \(clipped) samples were above full scale and are cut off; float32 would keep them")
+      )
     }
     if reader.lost > 0 {
       said.append(

@@ -1,33 +1,17 @@
 import Glibc
 
 /// Flushes journals to disk on a thread of its own: `fdatasync` begins within 2 ms, for everything appended
-/// until then. Appends to files for which nobody may wait. Any thread.
+/// until then. Any thread.
 final class Flusher: @unchecked Sendable {
   static let shared = Flusher()
 
   /// Milliseconds in which records are collected.
   private static let gathering = 2
 
-  private struct Work {
-    var bytes: [UInt8] = []
-    var isFlush = false
-
-    /// 0, or the error.
-    func perform(_ file: Int32) -> Int32 {
-      var done = 0
-      while done < bytes.count {
-        let count = bytes.withUnsafeBytes { write(file, $0.baseAddress! + done, $0.count - done) }
-        if count < 0, errno != EINTR { return errno }
-        done += max(count, 0)
-      }
-      return isFlush && fdatasync(file) != 0 ? errno : 0
-    }
-  }
-
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   // The following is guarded by `lock`.
-  private var waiting: [Int32: Work] = [:]
+  private var waiting: Set<Int32> = []
   private var busy: Int32?
   private var faults: [Int32: Int32] = [:]
   private var hasThread = false
@@ -48,28 +32,21 @@ final class Flusher: @unchecked Sendable {
   }
 
   /// Requests a flush of the file.
-  func flush(_ file: Int32) { add(Work(isFlush: true), to: file) }
-
-  /// Appends to a file that was opened to be appended to; it goes to the kernel, and to disk when that likes.
-  func append(_ bytes: [UInt8], to file: Int32) { add(Work(bytes: bytes), to: file) }
-
-  private func add(_ work: Work, to file: Int32) {
+  func flush(_ file: Int32) {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     guard hasThread else {
-      let fault = work.perform(file)
-      if fault != 0 { faults[file] = fault }
+      if fdatasync(file) != 0 { faults[file] = errno }
       return
     }
-    waiting[file, default: Work()].bytes += work.bytes
-    if work.isFlush { waiting[file, default: Work()].isFlush = true }
+    waiting.insert(file)
     pthread_cond_broadcast(change)
   }
 
   /// Forgets a descriptor, which may be reused for another file. Waits for a flush under way.
   func forget(_ file: Int32) {
     pthread_mutex_lock(lock)
-    waiting[file] = nil
+    waiting.remove(file)
     while busy == file { pthread_cond_wait(change, lock) }
     faults[file] = nil
     pthread_mutex_unlock(lock)
@@ -78,7 +55,7 @@ final class Flusher: @unchecked Sendable {
   /// Waits until everything appended so far is on disk, or could not be written.
   func finish(_ file: Int32) {
     pthread_mutex_lock(lock)
-    while busy == file || waiting[file] != nil { pthread_cond_wait(change, lock) }
+    while busy == file || waiting.contains(file) { pthread_cond_wait(change, lock) }
     pthread_mutex_unlock(lock)
   }
 
@@ -97,12 +74,12 @@ final class Flusher: @unchecked Sendable {
       var pause = timespec(tv_sec: 0, tv_nsec: Self.gathering * 1_000_000)
       nanosleep(&pause, nil)
       pthread_mutex_lock(lock)
-      while let (file, work) = waiting.popFirst() {
+      while let file = waiting.popFirst() {
         busy = file
         pthread_mutex_unlock(lock)
-        let fault = work.perform(file)
+        let fault: Int32? = fdatasync(file) == 0 ? nil : errno
         pthread_mutex_lock(lock)
-        if fault != 0 { faults[file] = fault }
+        faults[file] = fault ?? faults[file]
         busy = nil
         pthread_cond_broadcast(change)
       }

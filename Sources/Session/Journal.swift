@@ -1,7 +1,8 @@
 import Glibc
 
 /// Edits that are not in the patch file yet, written before they are acknowledged. `write(2)` hands them to
-/// the kernel, so a killed program loses none, and `Flusher` brings them to disk within milliseconds. The
+/// the kernel, so a killed program loses none, and `Flusher` brings them to disk within milliseconds. Where the disk does not
+/// answer in a tenth of a second, they are acknowledged all the same, and written when it does. The
 /// journal lies beside the patch as `.NAME.journal`, and is locked as long as a session has the patch open.
 /// If the patch's folder is not writable, it lies in the state folder. `JournalContent` has the format.
 ///
@@ -11,6 +12,11 @@ import Glibc
 final class Journal {
   private(set) var path: String
   private var file: Int32
+  private var writer: FileWriter
+  /// The disk has not answered in time.
+  private var isLate = false
+  /// Seconds in which it has to answer.
+  private static let patience = 0.1
   private(set) var isEmpty: Bool
   /// Bytes of complete records.
   private var size: Int
@@ -20,6 +26,7 @@ final class Journal {
 
   private init(path: String, file: Int32, size: Int) {
     (self.path, self.file, self.size) = (path, file, size)
+    writer = FileWriter(file, isFlushed: true)
     isEmpty = size == 0
     sizeAtStart = size
   }
@@ -138,6 +145,7 @@ final class Journal {
   deinit { release() }
 
   private func release() {
+    writer.end()
     Flusher.shared.forget(file)
     if isEmpty, namesThisFile { unlink(path) }
     // A child process being started may hold a copy of the descriptor; closing ours alone would leave the
@@ -164,6 +172,7 @@ final class Journal {
   /// Records of an earlier session; nil if there are none.
   func read() throws(FileError) -> JournalContent? {
     guard !isEmpty else { return nil }
+    writer.finish()
     lseek(file, 0, SEEK_SET)
     let content = JournalContent(reading: try PatchFile.read(file, path))
     let isStart = content.records.isEmpty && content.broken.isEmpty && content.base == content.file
@@ -175,28 +184,27 @@ final class Journal {
     var text = isEmpty ? start().text : []
     text += record.line.utf8
     if isGone { throw FileError.system(path: path, code: ENOENT) }
-    lseek(file, off_t(size), SEEK_SET)
-    do throws(FileError) {
-      try PatchFile.write(text, to: file, path)
-    } catch {
-      // Half a line (the disk is full) must not join with the next one.
-      ftruncate(file, off_t(size))
-      throw error
+    let piece = writer.write(text, at: size)
+    isLate = !writer.wait(for: piece, seconds: isLate ? 0 : Self.patience)
+    if !isLate {
+      if let code = writer.takeFault() { throw .system(path: path, code: code) }
+      if isEmpty { PatchFile.syncFolder(PatchFile.split(path).folder) }
     }
-    if isEmpty { PatchFile.syncFolder(PatchFile.split(path).folder) }
     isEmpty = false
     size += text.count
     appended += 1
-    Flusher.shared.flush(file)
   }
 
   /// Error of a failed flush of appended records.
   func takeFault() -> FileError? {
-    Flusher.shared.takeFault(file).map { .system(path: path, code: $0) }
+    (writer.takeFault() ?? Flusher.shared.takeFault(file)).map { .system(path: path, code: $0) }
   }
 
   /// Returns when everything appended so far is on disk.
-  func flush() { Flusher.shared.finish(file) }
+  func flush() {
+    writer.finish()
+    Flusher.shared.finish(file)
+  }
 
   /// True when it has grown enough to be worth rewriting.
   var isLong: Bool {
@@ -229,10 +237,12 @@ final class Journal {
       throw error
     }
     PatchFile.syncFolder(PatchFile.split(path).folder)
+    writer.end()
     Flusher.shared.forget(file)
     flock(file, LOCK_UN)
     close(file)
     file = new
+    writer = FileWriter(file, isFlushed: true)
     size = text.count
     isEmpty = size == 0
     postponeRewriting()
@@ -240,6 +250,7 @@ final class Journal {
 
   /// Copies it as it is, and returns the copy's name.
   func keepCopy() throws(FileError) -> String {
+    writer.finish()
     lseek(file, 0, SEEK_SET)
     let bytes = try PatchFile.read(file, path)
     let copy = FileName.free(path)
@@ -251,6 +262,7 @@ final class Journal {
   /// power cut would be older than the file.
   func clear() {
     guard !isEmpty else { return }
+    writer.finish()
     ftruncate(file, 0)
     fdatasync(file)
     size = 0

@@ -47,9 +47,10 @@ extension Session {
     // No audio thread runs offline, so the next block's frame is known.
     let frame = frame ?? (options.isOffline ? engine.renderer.time : nil)
     switch order {
-    case .begin(let port, let file): return try beginTake(port, file, at: frame, as: nil)
+    case .begin(let port, let file):
+      return try beginTake(port, file.map { FilePath.resolved($0, from: "") }, at: frame, as: nil)
     case .end(let port): return try endTakes(of: port, at: frame)
-    case .keep(let seconds, let file): return try keep(seconds, file)
+    case .keep(let seconds, let file): return try keep(seconds, FilePath.resolved(file, from: ""))
     }
   }
 
@@ -150,15 +151,18 @@ extension Session {
       // Everything before their ends has been executed.
       engine.collect()
       followTape()
-      for take in finished where !runningTakes.contains(where: { $0.take === take && $0.owner != nil }) {
-        writeJournal(of: take)
-      }
+      for take in finished where !take.request.isInput { writeJournal(of: take) }
     }
     // What came in is there until the journal names it.
     runningTakes.removeAll { $0.take.status.isFinished && $0.owner?.status.isFinished ?? true }
     if held != nil, held?.rate != engine.rate {
       held?.rate = engine.rate
-      held?.sound.restart(rate: engine.rate)
+      let seconds = held?.sound.restart(rate: engine.rate) ?? 0
+      if seconds > 0 {
+        notice(
+          "the rate has changed: \(Take.length(seconds: seconds)) of what was heard before are held no longer"
+        )
+      }
     }
   }
 
@@ -239,7 +243,7 @@ extension Session {
       }
       guard let point else { continue }
       let feed = Recorder.feed(channels: point.channels, rate: engine.rate)
-      guard let track = held?.sound.add(feed) else { continue }
+      guard let track = held?.sound.add(feed, named: patch[id]?.name ?? "") else { continue }
       let capture = engine.beginCapture(point, feed: feed.resource)
       held?.outputs[id] = HeldOutputs.Output(capture: capture, track: track, channels: point.channels)
     }

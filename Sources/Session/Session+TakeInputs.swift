@@ -14,7 +14,8 @@ extension Session {
       guard let point = engine.capturePoint(of: node.id, port: nil) else { continue }
       let feed = Recorder.feed(channels: point.channels, rate: engine.rate)
       let request = Take.Request(
-        path: Self.beside(take.status.path, "in.wav"), port: node.name, rate: engine.rate)
+        path: Self.beside(take.status.path, "in.wav"), port: node.name, rate: engine.rate,
+        isInput: true)
       do throws(RecordingError) {
         let input = try recorder.begin(request, feed)
         let capture = engine.beginCapture(point, feed: feed.resource, at: frame)

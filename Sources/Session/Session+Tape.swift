@@ -39,11 +39,12 @@ extension Session {
   func tapedStep(_ change: Change, isUndo: Bool) -> TakeJournal.Happening {
     guard let tape else { return .undo }
     let depth = tape.depth
-    if isUndo, depth.undo > 0 {
+    let isPlain = !tape.hasMoved && patch.settings.maps.isEmpty
+    if isUndo, depth.undo > 0, isPlain {
       tape.depth = (depth.undo - 1, depth.redo + 1)
       return .undo
     }
-    if !isUndo, depth.redo > 0 {
+    if !isUndo, depth.redo > 0, isPlain {
       tape.depth = (depth.undo + 1, depth.redo - 1)
       return .redo
     }
@@ -81,10 +82,13 @@ extension Session {
   private func write(
     _ journal: TakeJournal, of path: String, from start: Int64, frames: Int64, rate: Double
   ) {
+    var journal = journal
+    journal.sound = PatchFile.split(path).name
     writeBeside(path, "journal", Array(journal.text.utf8))
     let played = journal.played(from: start)
     guard !played.isEmpty else { return }
-    writeBeside(path, "mid", MidiFileWriter.bytes(played, frames: frames, rate: rate))
+    let pulses = journal.pulses(from: start)
+    writeBeside(path, "mid", MidiFileWriter.bytes(played, frames: frames, rate: rate, pulses: pulses))
   }
 
   /// Writes down takes that have begun, for the case that the program is killed.

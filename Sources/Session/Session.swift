@@ -271,10 +271,20 @@ public struct SessionOptions: Sendable {
     guard lacking != lackingPorts.told, nanoseconds() - lackingPorts.since > 500_000_000 else { return }
     for (id, count) in lacking.sorted(by: { $0.key < $1.key }) where lackingPorts.told[id] != count {
       guard let name = patch[id]?.name else { continue }
+      let isOurs = endpointChannels > DriverChannels.capacity
       notice(
-        "`\(name)` lacks \(count) channel\(count == 1 ? "" : "s"): the server or device has no more of them")
+        "`\(name)` lacks \(count) channel\(count == 1 ? "" : "s"): "
+          + (isOurs
+            ? "a patch has \(DriverChannels.capacity) at most" : "the server or device has no more of them"))
     }
     lackingPorts.told = lacking
+  }
+
+  /// Channels of all outputs, or of all inputs if these are more.
+  private var endpointChannels: Int {
+    let endpoints = engine.endpoints
+    let inputs = endpoints.filter(\.isInput).reduce(0) { $0 + $1.channels }
+    return max(inputs, endpoints.reduce(0) { $0 + $1.channels } - inputs)
   }
 
   /// Reports lost MIDI messages and events: otherwise nobody would know why notes are missing.
@@ -422,7 +432,12 @@ public struct SessionOptions: Sendable {
     }
     let taped = tapedEdit(line, isAmending: isAmending)
     // A replay hears the same controllers.
-    if isMoved { adopt(change) } else { taping(taped) { adopt(change, describing: line) } }
+    if isMoved {
+      tape?.hasMoved = true
+      adopt(change)
+    } else {
+      taping(taped) { adopt(change, describing: line) }
+    }
     if isMoved { return line }
     editCount += 1
     longestEdit = max(longestEdit, Double(monotonicTime() - start) * 1e-9)

@@ -16,6 +16,8 @@ final class SessionTape {
   private var head = TakeJournal()
   private let file: Int32
   private let path: String
+  private let writer: FileWriter
+  private var size = 0
   private var buffer: [UInt8] = []
   private var waiting: [Waiting] = []
   private var nextStamp = 1
@@ -24,6 +26,10 @@ final class SessionTape {
   private var takings: Set<String> = []
   /// Frame of the last entry.
   private var frame: Int64 = 0
+  private var pulse: Transport.Pulse?
+  /// A map has moved something: an undo may have come before the movement although its frame is later, as scripts tell exact
+  /// times ahead. Where maps are, steps of the history are written down as the edits that they are.
+  var hasMoved = false
   /// Steps that a replay can undo and redo.
   var depth = (undo: 0, redo: 0)
 
@@ -32,14 +38,14 @@ final class SessionTape {
     var template = Array((folder + "/" + Self.beginning + "XXXXXX").utf8CString)
     file = mkstemp(&template)
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    writer = FileWriter(file, isFlushed: false)
     guard file >= 0 else { return nil }
     flock(file, LOCK_EX | LOCK_NB)
     _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-    _ = fcntl(file, F_SETFL, O_APPEND)
   }
 
   deinit {
-    Flusher.shared.forget(file)
+    writer.end()
     unlink(path)
     close(file)
   }
@@ -51,6 +57,7 @@ final class SessionTape {
   func begin(_ head: TakeJournal) {
     if !self.head.patch.isEmpty || !waiting.isEmpty || frame > 0 { doubt("another patch was opened") }
     self.head = head
+    hasMoved = false
     buffer += head.headText.utf8
     depth = (0, 0)
   }
@@ -84,10 +91,17 @@ final class SessionTape {
   /// Takes the frames of what has taken effect, and what the driver gave. Call it after `Engine.collect`.
   func follow(_ engine: Engine) {
     var happened: [TakeJournal.Entry] = []
-    for (stamp, time) in engine.takeStamps() {
+    for stamp in engine.takeStamps() {
+      let number: Int
+      switch stamp.meaning {
+      case .rate(let rate):
+        happened.append(TakeJournal.Entry(frame: stamp.time, happening: .rate(rate)))
+        continue
+      case .transactions(let transactions): number = transactions
+      }
       // What needed no transaction, such as a comment, goes with what came after it.
-      while let first = waiting.first, first.stamp <= stamp {
-        happened.append(TakeJournal.Entry(frame: time, happening: first.happening))
+      while let first = waiting.first, first.stamp <= number {
+        happened.append(TakeJournal.Entry(frame: stamp.time, happening: first.happening))
         waiting.removeFirst()
       }
     }
@@ -98,7 +112,6 @@ final class SessionTape {
         case .closed(let port): .closed(port: port)
         case .load(let isHigh): .load(isHigh: isHigh)
         case .transport(let input): .follow(input)
-        case .rate(let rate): .rate(rate)
         }
       happened.append(TakeJournal.Entry(frame: time, happening: happening))
     }
@@ -107,20 +120,36 @@ final class SessionTape {
       frame = max(frame, entry.frame)
       buffer += entry.line.utf8
     }
+    // A change comes with an edit, or from the driver.
+    let pulse = engine.transport.pulse
+    if pulse != self.pulse {
+      let isChange = { (entry: TakeJournal.Entry) in
+        switch entry.happening {
+        case .event, .midi, .closed, .load, .panic, .file: false
+        default: true
+        }
+      }
+      let time = self.pulse == nil ? 0 : happened.last(where: isChange)?.frame ?? frame
+      buffer += "pulse \(time) \(pulse.tempo) \(pulse.beats) \(pulse.unit)\n".utf8
+      self.pulse = pulse
+    }
     if buffer.count > (takings.isEmpty ? 1 << 14 : 0) { flush() }
   }
 
   private func flush() {
-    if Flusher.shared.takeFault(file) != nil { doubt("the disk was full") }
-    Flusher.shared.append(buffer, to: file)
+    if buffer.isEmpty { return }
+    // What could not be written left no trace.
+    if writer.takeFault() != nil { doubt("the disk was full") }
+    writer.write(buffer, at: size)
+    size += buffer.count
     buffer.removeAll(keepingCapacity: true)
   }
 
   /// The journal of a take, in order of frames.
   func journal(of port: String, format: String, from start: Int64, to end: Int64) -> TakeJournal? {
     flush()
-    Flusher.shared.finish(file)
-    if Flusher.shared.takeFault(file) != nil { doubt("the disk was full") }
+    writer.finish()
+    if writer.takeFault() != nil { doubt("the disk was full") }
     guard let bytes = Self.read(file), let all = TakeJournal(reading: bytes) else { return nil }
     var journal = all.cut(format: format, port: port, from: start, to: end)
     (journal.rate, journal.quality, journal.folder, journal.patch) = (

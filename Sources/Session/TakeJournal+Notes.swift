@@ -1,3 +1,4 @@
+import Midi
 import Realtime
 
 extension TakeJournal {
@@ -19,6 +20,17 @@ extension TakeJournal {
     }
     if played.isEmpty, !held.hasNotes { return [] }
     return held.events.map { (0, $0) } + played
+  }
+}
+
+extension TakeJournal {
+  /// Tempo and meter from a frame on, which becomes frame 0.
+  func pulses(from start: Int64) -> [MidiFileWriter.Pulse] {
+    let first = pulses.last { $0.frame <= start } ?? pulses.first
+    return [MidiFileWriter.Pulse(frame: 0, pulse: first?.pulse ?? Transport.Pulse())]
+      + pulses.filter { $0.frame > start }.map {
+        MidiFileWriter.Pulse(frame: $0.frame - start, pulse: $0.pulse)
+      }
   }
 }
 

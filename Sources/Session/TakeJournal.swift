@@ -1,4 +1,5 @@
 import Patch
+import Midi
 import Realtime
 
 /// The journal of a take: everything that decided about its sound since the engine began, each with its frame. As a
@@ -71,7 +72,11 @@ struct TakeJournal: Equatable {
   var quality = "auto"
   var folder = ""
   var patch = ""
+  /// Name of the take's file.
+  var sound = ""
   var entries: [Entry] = []
+  /// Tempo and meter from engine frames on.
+  var pulses: [MidiFileWriter.Pulse] = []
   var inputs: [Input] = []
   /// Reasons for which a replay may differ.
   var doubts: [String] = []
@@ -114,6 +119,17 @@ struct TakeJournal: Equatable {
         !parts[2].contains("/")
       else { return false }
       inputs.append(Input(node: parts[0], start: start, file: parts[2]))
+    } else if let text = rest("sound ") {
+      sound = text
+    } else if let text = rest("pulse ") {
+      let parts = text.split(separator: " ").map(String.init)
+      guard parts.count == 4, let frame = Int64(parts[0]), frame >= 0, frame < 1 << 53,
+        let tempo = Double(parts[1]), (0.5...10_000).contains(tempo), let beats = Int32(parts[2]),
+        (1...1000).contains(beats), let unit = Int32(parts[3]), (1...1000).contains(unit)
+      else { return false }
+      var pulse = Transport.Pulse()
+      (pulse.tempo, pulse.beats, pulse.unit) = (tempo, beats, unit)
+      pulses.append(MidiFileWriter.Pulse(frame: frame, pulse: pulse))
     } else if let text = rest("unsure ") {
       doubts.append(text)
     } else if let text = rest("taking ") {
@@ -135,6 +151,7 @@ struct TakeJournal: Equatable {
   var headText: String {
     var text = "\(Self.head)\nrate \(rate)\nquality \(quality)\n"
     if !folder.utf8.contains(10), !folder.isEmpty { text += "folder \(folder)\n" }
+    if !sound.utf8.contains(10), !sound.isEmpty { text += "sound \(sound)\n" }
     for line in patch.split(separator: "\n") { text += "| \(line)\n" }
     for input in inputs { text += input.line }
     return text

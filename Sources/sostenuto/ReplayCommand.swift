@@ -49,6 +49,6 @@ struct ReplayCommand: Command {
     let (path, seconds) = try session.render(
       replay, to: output ?? stem + "-replay.wav", isInterrupted: { Interruption.hasCome })
     Console.tell(session.takeNotices())
-    Console.result("\(path)  \(Take.words(seconds: seconds))\n")
+    Console.result("\(path)  \(Take.length(seconds: seconds))\n")
   }
 }

@@ -1,4 +1,3 @@
-import Drivers
 import Engine
 import Foundation
 import Midi
@@ -8,6 +7,7 @@ import Realtime
 import TestSupport
 import Testing
 
+@testable import Drivers
 @testable import Session
 
 /// Takes of a session: beginning and end by the language, live and offline; what was heard; journals and replays.
@@ -300,8 +300,9 @@ import Testing
     session.close()
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path + "/take.mid")))
     let events = try MidiFile(bytes: bytes).events
-    #expect(events.map(\.event.kind) == [.noteOn] && events[0].event.key == 64 && events[0].event.value == 80)
-    #expect(events[0].seconds == 0)
+    #expect(events.map(\.event.kind) == [.noteOn, .noteOff], "it ends with the take")
+    #expect(events[0].event.key == 64 && events[0].event.value == 80 && events[0].seconds == 0)
+    #expect(events[1].event.key == 64 && events[1].seconds > 0.09)
   }
 
   /// Wherever a take begins, its notes end with the keys and pedals that are down as all notes since the session's start do.
@@ -356,6 +357,153 @@ import Testing
       }
     }
     return state
+  }
+
+  /// The rate changes, as with another server, while a script has told edits for frames to come; the take after it is replayed to
+  /// the same bits, whatever they were prepared for.
+  @Test(arguments: [44_100.0, 96_000, 22_050])
+  func aTakeAfterAChangeOfTheRateUnderAScriptIsReplayedToTheSameBits(rate: Double) throws {
+    let (folder, patch) = try folder()
+    let session = try live(patch)
+    play(session, 0.2)
+    let now = session.engine.renderer.time
+    for step in 0..<40 {
+      try session.perform("set tone.freq \(200 + 7 * step)Hz", at: now + Int64(step * 1100))
+      try session.perform("set dist.drive \(step % 20)dB", at: now + Int64(step * 1100))
+    }
+    try session.perform("connect tone -> out gain=-20dB", at: now + 9000)
+    play(session, 0.1)
+    session.supervisor.stop()
+    session.engine.retune(rate: rate, period: 256)
+    let clock = ClockDriver(renderer: session.engine.renderer, rate: rate, period: 256)
+    try clock.start()
+    for step in 0..<10 { try session.perform("set tone.freq \(500 + 5 * step)Hz") }
+    try session.perform("record out \(folder.path)/take.wav")
+    play(session, 0.2)
+    try session.perform("record out off")
+    play(session, 0.2)
+    clock.stop()
+    session.close()
+    try expectReplay("take", in: folder)
+  }
+
+  /// A map moves a gain while a script, which tells times ahead, undoes and redoes: the take is replayed to the same bits.
+  @Test(arguments: 1...6 as ClosedRange<UInt64>)
+  func aTakeWithUndoUnderAMovingMapIsReplayedToTheSameBits(seed: UInt64) throws {
+    print("seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    let (folder, patch) = try folder()
+    let maps = """
+
+      node mi midi
+      map mi.cc74 -> main.master -20dB..0dB takeover=jump
+      map mi.cc75 -> dist.drive takeover=jump
+      """
+    let session = try live(
+      try folder.file("m.patch", try String(contentsOfFile: patch, encoding: .utf8) + maps))
+    play(session, 0.1)
+    try session.perform("record out \(folder.path)/take.wav")
+    let ahead = Int64(4800)
+    for step in 0..<60 {
+      let line = [
+        "set tone.freq \(200 + 10 * step)Hz", "undo", "undo", "redo", "set dist.tone \(step)%",
+      ].randomElement(using: &random)!
+      let time = session.engine.renderer.time + ahead
+      try session.perform(line, at: time)
+      if Bool.random(using: &random) {
+        // Each another value: an edit that finds its own value there does nothing.
+        let event = Event(
+          .control, key: [74, 75].randomElement(using: &random)!,
+          value: Float(step * 37 % 128))
+        session.play(event, on: try #require(session.patch[named: "mi"]).id)
+      }
+      play(session, Double.random(in: 0...0.03, using: &random))
+    }
+    play(session, 0.2)
+    try session.perform("record out off")
+    play(session, 0.2)
+    session.close()
+    try expectReplay("take", in: folder)
+  }
+
+  /// A take equals its replay.
+  private func expectReplay(_ name: String, in folder: Folder) throws {
+    let take = try samples("\(folder.path)/\(name).wav")
+    #expect(take.contains { abs($0) > 0.01 })
+    let replay = try Replay(path: "\(folder.path)/\(name).journal")
+    #expect(replay.doubts.isEmpty, "\(replay.doubts)")
+    var options = SessionOptions()
+    options.isOffline = true
+    options.driver.rate = replay.rate
+    options.quality = replay.quality
+    let session = Session(options: options)
+    let repeated = try samples(try session.render(replay, to: folder.path + "/again.wav").path)
+    #expect(repeated.count == take.count)
+    if let place = zip(take, repeated).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset {
+      let start =
+        replay.journal.entries.first { if case .take = $0.happening { true } else { false } }?.frame ?? 0
+      let frame = start + Int64(place / 2)
+      let near = replay.journal.entries.filter { abs($0.frame - frame) < 6000 }.map(\.line)
+      Issue.record("frame \(place / 2) of \(take.count / 2), \(frame) of the session:\n\(near.joined())")
+    }
+  }
+
+  /// Tempo and meter of the patch and their changes stand in the MIDI file, and the notes where they sounded.
+  @Test func theNotesOfATakeHaveTheTempoAndTheMeter() throws {
+    let (folder, patch) = try folder()
+    let session = try live(patch)
+    try session.perform("tempo 60")
+    try session.perform("meter 6/8")
+    play(session, 0.1)
+    try session.perform("record out \(folder.path)/take.wav")
+    play(session, 0.1)
+    try session.perform("note piano on C4 90")
+    play(session, 0.1)
+    try session.perform("tempo 200")
+    play(session, 0.1)
+    try session.perform("note piano off C4")
+    play(session, 0.1)
+    try session.perform("record out off")
+    play(session, 0.1)
+    session.close()
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path + "/take.mid")))
+    // Beats are eighths: a quarter has two seconds, then 0.6.
+    for words in [
+      [0xFF, 0x58, 4, 6, 3], [0xFF, 0x51, 3, 0x1E, 0x84, 0x80], [0xFF, 0x51, 3, 0x09, 0x27, 0xC0],
+    ] {
+      #expect(bytes.contains(words.map(UInt8.init)), "\(words)")
+    }
+    let events = try MidiFile(bytes: bytes).events
+    try #require(events.map(\.event.kind) == [.noteOn, .noteOff])
+    let entries = try #require(TakeJournal(reading: try PatchFile.read(folder.path + "/take.journal")))
+      .entries
+    let start = try #require(entries.first { if case .take = $0.happening { true } else { false } }).frame
+    let notes = entries.filter { if case .event = $0.happening { $0.frame > start } else { false } }
+    for (event, entry) in zip(events, notes) {
+      #expect(abs(event.seconds * 48000 - Double(entry.frame - start)) < 2.1)
+    }
+  }
+
+  /// Outputs for headphones are not heard in the hall: they stand beside the others, and add nothing to them.
+  @Test func whatIsKeptHasTheOutputsSideBySide() throws {
+    let (folder, patch) = try folder()
+    let session = try live(patch, held: 600)
+    try session.perform("node cue output channels=1")
+    try session.perform("node level constant level=0.25")
+    try session.perform("connect level -> cue")
+    play(session, 0.3)
+    try session.perform("record out \(folder.path)/out.wav")
+    play(session, 0.3)
+    try session.perform("keep 0.2s \(folder.path)/heard.wav")
+    play(session, 0.3)
+    session.close()
+    let (heard, out) = (try samples(folder.path + "/heard.wav"), try samples(folder.path + "/out.wav"))
+    #expect(heard.count == 3 * 9600)
+    let cue = stride(from: 2, to: heard.count, by: 3).map { heard[$0] }
+    let left = stride(from: 0, to: heard.count, by: 3).map { heard[$0] }
+    #expect(cue.allSatisfy { $0 == 0.25 })
+    #expect(left.contains { abs($0) > 0.01 } && left.contains { $0 < -0.01 })
+    #expect(out.count > 2 * 9600)
   }
 
   @Test func whatWasHeardIsKept() throws {

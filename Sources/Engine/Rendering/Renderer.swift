@@ -149,7 +149,7 @@ public final class Renderer: @unchecked Sendable {
         next = nil
         follow(input)
       }
-      executeCommands()
+      executeCommands(until: now)
       var count = blockCapacity &- Int(now & 63)
       if count > frames &- done { count = frames &- done }
       if let input = next, Int(input.offset) &- done < count { count = Int(input.offset) &- done }
@@ -191,9 +191,12 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  /// Executes the transactions that are due.
-  @_noLocks final func executeCommands() {
-    while let sealed = transaction(behind: 0), sealed.time <= now {
+  /// Executes everything that waits, also what is to happen later. Worker, while no audio thread runs.
+  final func executeWaiting() { executeCommands(until: .max) }
+
+  /// Executes the transactions that are due at a time.
+  @_noLocks private final func executeCommands(until time: Int64) {
+    while let sealed = transaction(behind: 0), sealed.time <= time {
       var index = 0
       while index < sealed.count {
         execute(sealed.commands[index])
