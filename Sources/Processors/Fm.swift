@@ -55,17 +55,17 @@ public struct Fm: Kernel {
   private var count: Int
   /// Phases of the four operators of each channel.
   private var phases: UnsafeMutablePointer<Int32>
-  /// The last two values of operator 4, of eight channels each.
-  private var states: UnsafeMutablePointer<Float>
+  /// The last two phases of operator 4 in half turns, with their feedback, of eight channels each.
+  private var states: UnsafeMutablePointer<Double>
   private var mute = QuietCell()
 
   private struct Layout {
     let phases: UnsafeMutablePointer<Int32>
-    let states: UnsafeMutablePointer<Float>
+    let states: UnsafeMutablePointer<Double>
 
     @_noLocks init(_ arena: inout Arena, _ channels: Int) {
       phases = arena.take(Int32.self, 4 &* channels)
-      states = arena.take(Float.self, (channels &+ 7) / 8 &* 16)
+      states = arena.reserve((channels &+ 7) / 8 &* 128).assumingMemoryBound(to: Double.self)
     }
   }
 
@@ -102,7 +102,7 @@ public struct Fm: Kernel {
     (phases, states, count) = (new.phases, new.states, wide)
   }
 
-  /// Place of one of the last two values of a channel's operator 4.
+  /// Place of one of the last two phases of a channel's operator 4.
   @inline(__always) @_noLocks private static func state(_ channel: Int, _ number: Int) -> Int {
     (channel &>> 3) &* 16 &+ (channel & 7) &+ 8 &* number
   }
@@ -122,12 +122,14 @@ public struct Fm: Kernel {
       var work = FmWork(&room)
       var channel = first
       while channel < first &+ many {
-        prepare(block, channel, &work)
+        if channel == first || !work.isForAll { work.findCourses(block, channel) }
+        if !isMute { prepare(block, channel, &work) }
         if let sines {
-          work.fourth = UnsafePointer(sines + (channel &- first) &* blockCapacity)
+          takeSines(block, channel, sines + (channel &- first) &* blockCapacity, &work)
         } else {
-          keepLast(block.frames, channel, work)
+          keepLast(block.frames, channel, work.courses.3)
         }
+        advance(channel, work)
         if !isMute { write(block, channel, work) }
         channel &+= 1
       }
@@ -136,44 +138,45 @@ public struct Fm: Kernel {
     return isMute ? .silent : .sounding
   }
 
-  /// Phases of an operator in this block, of one channel.
-  @inline(__always) @_noLocks private func course(
-    _ block: Block, _ channel: Int, _ number: Int, _ room: MovingPhases,
-    _ product: UnsafeMutablePointer<Float>
-  ) -> PhaseCourse {
-    let (freq, ratio) = (block.parameters[Self.freq], block.parameters[Self.ratio(number)])
-    let scale = MovingPhases.scale(block.rate)
-    if freq.isSteady, ratio.isSteady {
-      return PhaseCourse(freq.value(channel) * ratio.value(channel), scale, block.frames)
-    }
-    var frame = 0
-    while frame < block.frames {
-      product.store(freq.vector(channel, frame) * ratio.vector(channel, frame), frame)
-      frame &+= 16
-    }
-    return PhaseCourse(product, scale, block.frames, room)
+  /// Writes phases and amplitudes of the operators of a channel.
+  @inline(__always) @_noLocks private func prepare(
+    _ block: Block, _ channel: Int, _ work: inout FmWork
+  ) {
+    work.sounding = 0
+    prepare(block, channel, 0, work.courses.0, &work)
+    prepare(block, channel, 1, work.courses.1, &work)
+    prepare(block, channel, 2, work.courses.2, &work)
+    prepare(block, channel, 3, work.courses.3, &work)
   }
 
-  /// Writes phases and amplitudes of the operators of a channel, and advances it.
-  @_noLocks private mutating func prepare(_ block: Block, _ channel: Int, _ work: inout FmWork) {
-    work.sounding = 0
-    var number = 0
-    while number < 4 {
-      let course = course(block, channel, number, work.moving, work.product)
-      let phase = phases + (4 &* channel &+ number)
-      let level = block.parameters[Self.level(number)]
-      let (phasesTo, to) = (work.phases(number), work.amplitudes(number))
-      if !level.isSteady || level.value(channel) != 0 { work.sounding |= 1 &<< number }
-      var frame = 0
-      while frame < block.frames {
-        UnsafeMutableRawPointer(phasesTo + frame).storeBytes(
-          of: course.phases(from: phase.pointee, frame), as: SIMD16<Int32>.self)
-        to.store(level.vector(channel, frame) * 0.01 * course.fade(frame), frame)
-        frame &+= 16
-      }
-      phase.pointee &+= course.end
-      number &+= 1
+  /// An operator that is silent needs none.
+  @inline(__always) @_noLocks private func prepare(
+    _ block: Block, _ channel: Int, _ number: Int, _ course: PhaseCourse, _ work: inout FmWork
+  ) {
+    let level = block.parameters[Self.level(number)]
+    if level.isSteady, level.value(channel) == 0 { return }
+    work.sounding |= 1 &<< number
+    let phase = phases[4 &* channel &+ number]
+    let (phasesTo, to) = (work.phases(number), work.amplitudes(number))
+    let mayAlias = course.size > MovingPhases.highest
+    var frame = 0
+    while frame < block.frames {
+      UnsafeMutableRawPointer(phasesTo + frame).storeBytes(
+        of: course.phases(from: phase, frame), as: SIMD16<Int32>.self)
+      var amplitude = level.vector(channel, frame) * 0.01
+      if mayAlias { amplitude *= course.fade(frame) }
+      to.store(amplitude, frame)
+      frame &+= 16
     }
+  }
+
+  /// Goes on to the next block.
+  @inline(__always) @_noLocks private func advance(_ channel: Int, _ work: FmWork) {
+    let phase = phases + 4 &* channel
+    phase[0] &+= work.courses.0.end
+    phase[1] &+= work.courses.1.end
+    phase[2] &+= work.courses.2.end
+    phase[3] &+= work.courses.3.end
   }
 
   /// Sines of operator 4 with its feedback, of up to eight channels, in rows of a block each.
@@ -185,23 +188,58 @@ public struct Fm: Kernel {
     var rest = room
     let turned = rest.take(Float.self, 8 &* blockCapacity)
     let fed = rest.take(Float.self, 8 &* blockCapacity)
+    let frames = Int64(truncatingIfNeeded: block.frames)
+    // So few are not worth a turn to frames.
+    if many <= 2 {
+      let last = (many &- 1) &* blockCapacity
+      feed(block, first, many, many, to: fed)
+      fill(block, first, many, rows, &rest)
+      sostenuto_turn_back_two(rows, rows + last, fed, fed + last, states + 2 &* first, frames)
+      return rows
+    }
+    feed(block, first, many, 8, to: rows)
+    turn(rows, blockCapacity, to: fed, 8, block.frames)
+    fill(block, first, many, rows, &rest)
+    turn(rows, blockCapacity, to: turned, 8, block.frames)
+    sostenuto_turn_back_eight(turned, fed, states + 2 &* first, frames)
+    var frame = 0
+    while frame < block.frames {
+      sostenuto_turn_eight(turned + 8 &* frame, 8, rows + frame, Int64(truncatingIfNeeded: blockCapacity))
+      frame &+= 8
+    }
+    return rows
+  }
+
+  /// Writes the feedback in turns, in a row for each channel. What is no number would never leave a phase.
+  @inline(__always) @_noLocks private func feed(
+    _ block: Block, _ first: Int, _ many: Int, _ rows: Int, to: UnsafeMutablePointer<Float>
+  ) {
     let feedback = block.parameters[Self.feedback]
     var lane = 0
-    while lane < 8 {
-      let row = rows + lane &* blockCapacity
+    while lane < rows {
+      let row = to + lane &* blockCapacity
       var frame = 0
       while frame < block.frames {
-        row.store(lane < many ? feedback.vector(first &+ lane, frame) * 0.005 : Frames(repeating: 0), frame)
+        row.store(
+          lane < many
+            ? limited(feedback.vector(first &+ lane, frame) * 0.005, -1000, 1000) : Frames(repeating: 0),
+          frame)
         frame &+= 16
       }
       lane &+= 1
     }
-    turn(rows, blockCapacity, to: fed, 8, block.frames)
-    var courses = rest
-    let (moving, product) = (MovingPhases(&courses), courses.take(Float.self, blockCapacity))
-    lane = 0
+  }
+
+  /// Writes the phases of operator 4, in a row for each channel.
+  @inline(__always) @_noLocks private func fill(
+    _ block: Block, _ first: Int, _ many: Int, _ rows: UnsafeMutablePointer<Float>, _ room: inout Arena
+  ) {
+    let (moving, product) = (MovingPhases(&room), room.take(Float.self, blockCapacity))
+    let isForAll = FmWork.isForAll(block, 3)
+    var course = FmWork.course(block, first, 3, moving, product)
+    var lane = 0
     while lane < many {
-      let course = course(block, first &+ lane, 3, moving, product)
+      if lane > 0, !isForAll { course = FmWork.course(block, first &+ lane, 3, moving, product) }
       let (start, row) = (phases[4 &* (first &+ lane) &+ 3], rows + lane &* blockCapacity)
       var frame = 0
       while frame < block.frames {
@@ -210,14 +248,6 @@ public struct Fm: Kernel {
       }
       lane &+= 1
     }
-    turn(rows, blockCapacity, to: turned, 8, block.frames)
-    sostenuto_turn_back_eight(turned, fed, states + 2 &* first, Int64(truncatingIfNeeded: block.frames))
-    var frame = 0
-    while frame < block.frames {
-      sostenuto_turn_eight(turned + 8 &* frame, 8, rows + frame, Int64(truncatingIfNeeded: blockCapacity))
-      frame &+= 8
-    }
-    return rows
   }
 
   /// Rows of eight channels become frames.
@@ -233,15 +263,37 @@ public struct Fm: Kernel {
     }
   }
 
-  /// Keeps the last two values of operator 4 for a feedback that begins later.
-  @inline(__always) @_noLocks private func keepLast(_ frames: Int, _ channel: Int, _ work: FmWork) {
-    let row = work.phases(3)
-    let state = states + Self.state(channel, 0)
-    let last = row[frames &- 1]
-    let before = frames > 1 ? row[frames &- 2] : last
-    let sines = Corners.sine(sostenuto_row(last, before &- last))
-    state[8] = frames > 1 ? sines[1] : state[0]
-    state[0] = sines[0]
+  /// Takes the sines of operator 4 with its feedback. Where this is zero, it has the same bits as without: how frames are
+  /// split decides which of both calculates them.
+  @inline(__always) @_noLocks private func takeSines(
+    _ block: Block, _ channel: Int, _ sines: UnsafeMutablePointer<Float>, _ work: inout FmWork
+  ) {
+    let feedback = block.parameters[Self.feedback]
+    work.fourth = nil
+    if feedback.isSteady {
+      if feedback.value(channel) != 0 { work.fourth = UnsafePointer(sines) }
+      return
+    }
+    work.fourth = UnsafePointer(sines)
+    guard work.sounding & 8 != 0 else { return }
+    var frame = 0
+    while frame < block.frames {
+      let unmoved = Corners.sine(work.phaseVector(3, frame))
+      sines.store(
+        sostenuto_where_zero(feedback.vector(channel, frame), unmoved, sines.vector(frame)), frame)
+      frame &+= 16
+    }
+  }
+
+  /// Keeps the last two phases of operator 4 for a feedback that begins later.
+  @inline(__always) @_noLocks private func keepLast(_ frames: Int, _ channel: Int, _ course: PhaseCourse) {
+    let (state, start) = (states + Self.state(channel, 0), phases[4 &* channel &+ 3])
+    state[8] = frames > 1 ? Self.halfTurns(start &+ course.phase(frames &- 2)) : state[0]
+    state[0] = Self.halfTurns(start &+ course.phase(frames &- 1))
+  }
+
+  @inline(__always) @_noLocks private static func halfTurns(_ phase: Int32) -> Double {
+    Double(phase) * (1 / 2_147_483_648)
   }
 
   /// The channel's sound; while the algorithm changes, by both.
@@ -273,63 +325,5 @@ public struct Fm: Kernel {
     case 7: 0b1000_1000_0100
     default: 0b1000_1000_1000
     }
-  }
-}
-
-/// Work of one channel's operators in a block.
-struct FmWork: BitwiseCopyable {
-  private let rows: UnsafeMutablePointer<Float>
-  let product: UnsafeMutablePointer<Float>
-  let moving: MovingPhases
-  /// Operators that are not silent, one bit each.
-  var sounding = 0
-  /// Sines of operator 4 where it has a feedback.
-  var fourth: UnsafePointer<Float>?
-
-  @inline(__always) @_noLocks init(_ room: inout Arena) {
-    rows = room.take(Float.self, 8 &* blockCapacity)
-    product = room.take(Float.self, blockCapacity)
-    moving = MovingPhases(&room)
-  }
-
-  @inline(__always) @_noLocks func phases(_ number: Int) -> UnsafeMutablePointer<Int32> {
-    UnsafeMutableRawPointer(rows + number &* blockCapacity).assumingMemoryBound(to: Int32.self)
-  }
-
-  @inline(__always) @_noLocks func amplitudes(_ number: Int) -> UnsafeMutablePointer<Float> {
-    rows + (4 &+ number) &* blockCapacity
-  }
-
-  /// Sixteen frames of an operator whose phases are moved by `turns`.
-  @inline(__always) @_noLocks private func wave(_ number: Int, _ frame: Int, _ turns: Frames) -> Frames {
-    let phase = UnsafeRawPointer(phases(number) + frame).loadUnaligned(as: SIMD16<Int32>.self)
-    return Corners.sine(phase &+ sostenuto_turns(turns)) * amplitudes(number).vector(frame)
-  }
-
-  /// Sixteen frames of what is heard. `targets`: of operators 4, 3 and 2 (`Fm.targets`).
-  @inline(__always) @_noLocks func sum(_ targets: Int, _ frame: Int) -> Frames {
-    var (one, two, three) = (Frames(repeating: 0), Frames(repeating: 0), Frames(repeating: 0))
-    var heard = Frames(repeating: 0)
-    if sounding & 8 != 0 {
-      let phase = UnsafeRawPointer(phases(3) + frame).loadUnaligned(as: SIMD16<Int32>.self)
-      let y = (fourth?.vector(frame) ?? Corners.sine(phase)) * amplitudes(3).vector(frame)
-      if targets & 1 != 0 { one += y }
-      if targets & 2 != 0 { two += y }
-      if targets & 4 != 0 { three += y }
-      if targets & 8 != 0 { heard += y }
-    }
-    if sounding & 4 != 0 {
-      let y = wave(2, frame, three)
-      if targets & 0x10 != 0 { one += y }
-      if targets & 0x20 != 0 { two += y }
-      if targets & 0x80 != 0 { heard += y }
-    }
-    if sounding & 2 != 0 {
-      let y = wave(1, frame, two)
-      if targets & 0x100 != 0 { one += y }
-      if targets & 0x800 != 0 { heard += y }
-    }
-    if sounding & 1 != 0 { heard += wave(0, frame, one) }
-    return heard
   }
 }

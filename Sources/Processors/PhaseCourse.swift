@@ -42,4 +42,9 @@ struct PhaseCourse: BitwiseCopyable {
     guard let moving else { return Frames(repeating: MovingPhases.fade(size)) }
     return MovingPhases.fade(moving.sizes.vector(frame))
   }
+
+  /// The phase of one frame.
+  @inline(__always) @_noLocks func phase(_ frame: Int) -> Int32 {
+    moving?.phases[frame] ?? step &* Int32(truncatingIfNeeded: frame)
+  }
 }

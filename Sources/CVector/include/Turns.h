@@ -15,32 +15,96 @@ SOSTENUTO_VECTOR sostenuto_integers sostenuto_turns(sostenuto_frames turns) {
   return __builtin_convertvector(rest * 2147483648.0f, sostenuto_integers) << 1;
 }
 
-/* The sine of a phase, as `Corners.sine` has it of sixteen. */
-SOSTENUTO_VECTOR sostenuto_eight sostenuto_sines_of_eight(sostenuto_eight_turns phase) {
-  sostenuto_eight_turns outer = (phase ^ (phase << 1)) >> 31;
-  sostenuto_eight_turns folded = phase ^ ((phase ^ ((sostenuto_eight_turns)(int)0x80000000 - phase)) & outer);
-  sostenuto_eight x = __builtin_convertvector(folded, sostenuto_eight) * (1.0f / 1073741824.0f), s = x * x;
-  sostenuto_eight sum = s * (sostenuto_eight)1.5148513e-4f + (sostenuto_eight)-4.6737664e-3f;
-  sum = sum * s + (sostenuto_eight)7.968968e-2f;
-  sum = sum * s + (sostenuto_eight)-0.6459637f;
-  sum = sum * s + (sostenuto_eight)1.5707964f;
-  return x * sum;
+/* Sines that move their own phases, by the mean of their last two values. The mean keeps a strong feedback from hunting between
+   two values (N. Tomisawa, "Tone production method for an electronic musical instrument", 1981).
+
+   Each frame waits for the one before, so what counts is how long a number takes through it. The sine is a polynomial in two
+   halves, y = q * high + x * low. The next phase is calculated from these, one multiplication by the feedback earlier than from
+   y itself. In double precision phases need no integers, and nothing is lost where a phase is close to a whole turn. */
+
+/* `v` in half turns. Adding 1.5 * 2^52 rounds to the nearest whole number, whose lowest bit says whether the sine is negative. The
+   polynomial is that of `Corners.sine`, in half turns instead of quarters. */
+#define SOSTENUTO_BACK(WIDTH)                                                                                                   \
+  typedef double sostenuto_back_doubles_##WIDTH __attribute__((ext_vector_type(WIDTH)));                                        \
+  typedef long long sostenuto_back_bits_##WIDTH __attribute__((ext_vector_type(WIDTH)));                                        \
+  typedef struct {                                                                                                              \
+    sostenuto_back_doubles_##WIDTH x, q, low, high, y;                                                                          \
+  } sostenuto_back_##WIDTH;                                                                                                     \
+  SOSTENUTO_VECTOR sostenuto_back_##WIDTH sostenuto_back_of_##WIDTH(sostenuto_back_doubles_##WIDTH v) {                         \
+    sostenuto_back_doubles_##WIDTH shifted = v + 6755399441055744.0, rest = v - SOSTENUTO_NEAREST(v, shifted);                  \
+    sostenuto_back_bits_##WIDTH odd = (sostenuto_back_bits_##WIDTH)shifted << 63;                                               \
+    sostenuto_back_doubles_##WIDTH x = (sostenuto_back_doubles_##WIDTH)((sostenuto_back_bits_##WIDTH)rest ^ odd);               \
+    sostenuto_back_doubles_##WIDTH s = rest * rest, t = s * s;                                                                  \
+    sostenuto_back_##WIDTH back;                                                                                                \
+    back.x = x;                                                                                                                 \
+    back.q = x * t;                                                                                                             \
+    back.low = s * (8.0 * -0.6459637f) + 2.0 * 1.5707964f;                                                                      \
+    back.high = t * (512.0 * 1.5148513e-4f) + (s * (128.0 * -4.6737664e-3f) + 32.0 * 7.968968e-2f);                             \
+    back.y = back.q * back.high + x * back.low;                                                                                 \
+    return back;                                                                                                                \
+  }                                                                                                                             \
+  /* The next phase, beside which `phase` is a number of 32 bits, and `older` the value before. */                              \
+  SOSTENUTO_VECTOR sostenuto_back_doubles_##WIDTH sostenuto_turned_back_##WIDTH(                                                \
+      sostenuto_back_##WIDTH back, sostenuto_back_doubles_##WIDTH older, sostenuto_back_doubles_##WIDTH phase,                  \
+      sostenuto_back_doubles_##WIDTH feedback) {                                                                                \
+    sostenuto_back_doubles_##WIDTH rest = phase * 0x1p-31 + older * feedback;                                                   \
+    return (feedback * back.q) * back.high + ((feedback * back.x) * back.low + rest);                                           \
+  }
+#if defined __SSE4_1__ || defined __aarch64__
+#define SOSTENUTO_NEAREST(v, shifted) __builtin_elementwise_rint(v)
+#else
+#define SOSTENUTO_NEAREST(v, shifted) ((shifted) - 6755399441055744.0)
+#endif
+SOSTENUTO_BACK(2)
+SOSTENUTO_BACK(8)
+
+/* Eight of them. `phases`: eight for each frame, which become the sines; `feedback`: turns for each frame and lane. `states`: the
+   last two phases in half turns, the newest first, each with its own feedback in it. */
+SOSTENUTO_VECTOR void sostenuto_turn_back_eight(float *phases, const float *feedback, double *states, long long count) {
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  typedef double states_of_memory __attribute__((ext_vector_type(8), aligned(8)));
+  sostenuto_back_doubles_8 v = *(states_of_memory *)states, before = *(states_of_memory *)(states + 8);
+  sostenuto_back_doubles_8 older = sostenuto_back_of_8(before).y;
+  sostenuto_back_8 back = sostenuto_back_of_8(v);
+  for (long long frame = 0; frame < count; frame++) {
+    row_of_memory *row = (row_of_memory *)(phases + 8 * frame);
+    sostenuto_back_doubles_8 phase = __builtin_convertvector((sostenuto_eight_turns)*row, sostenuto_back_doubles_8);
+    sostenuto_back_doubles_8 fed = __builtin_convertvector(*(const row_of_memory *)(feedback + 8 * frame), sostenuto_back_doubles_8);
+    before = v;
+    v = sostenuto_turned_back_8(back, older, phase, fed);
+    older = back.y;
+    back = sostenuto_back_of_8(v);
+    *row = __builtin_convertvector(back.y, sostenuto_eight);
+  }
+  *(states_of_memory *)states = v;
+  *(states_of_memory *)(states + 8) = before;
 }
 
-/* Eight sines that move their own phases, by the mean of their last two values, which are in `states` (the newest first). The
-   mean keeps a strong feedback from hunting between two values (N. Tomisawa, "Tone production method for an electronic musical
-   instrument", 1981). `phases`: eight for each frame, which become the sines; `feedback`: turns for each frame and lane. */
-SOSTENUTO_VECTOR void sostenuto_turn_back_eight(float *phases, const float *feedback, float *states, long long count) {
-  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
-  sostenuto_eight newest = *(row_of_memory *)states, older = *(row_of_memory *)(states + 8);
+/* The same of two, to the same bits, each in a row of its own; of one alone where the rows of both are the same. */
+SOSTENUTO_VECTOR void sostenuto_turn_back_two(float *one, float *two, const float *fed_one, const float *fed_two, double *states,
+                                              long long count) {
+  typedef double states_of_memory __attribute__((ext_vector_type(2), aligned(8)));
+  typedef int pair_of_turns __attribute__((ext_vector_type(2)));
+  sostenuto_back_doubles_2 v = *(states_of_memory *)states, before = *(states_of_memory *)(states + 8);
+  sostenuto_back_doubles_2 older = sostenuto_back_of_2(before).y;
+  sostenuto_back_2 back = sostenuto_back_of_2(v);
   for (long long frame = 0; frame < count; frame++) {
-    sostenuto_eight turns = (newest + older) * (0.5f * *(const row_of_memory *)(feedback + 8 * frame));
-    turns = turns - ((turns + 12582912.0f) - 12582912.0f);
-    sostenuto_eight_turns phase = (sostenuto_eight_turns) * (row_of_memory *)(phases + 8 * frame);
-    older = newest;
-    newest = sostenuto_sines_of_eight(phase + (__builtin_convertvector(turns * 2147483648.0f, sostenuto_eight_turns) << 1));
-    *(row_of_memory *)(phases + 8 * frame) = newest;
+    sostenuto_pair turns = {one[frame], two[frame]}, feedback = {fed_one[frame], fed_two[frame]};
+    sostenuto_back_doubles_2 phase = __builtin_convertvector((pair_of_turns)turns, sostenuto_back_doubles_2);
+    before = v;
+    v = sostenuto_turned_back_2(back, older, phase, __builtin_convertvector(feedback, sostenuto_back_doubles_2));
+    older = back.y;
+    back = sostenuto_back_of_2(v);
+    sostenuto_pair sines = __builtin_convertvector(back.y, sostenuto_pair);
+    two[frame] = sines[1];
+    one[frame] = sines[0];
   }
-  *(row_of_memory *)states = newest;
-  *(row_of_memory *)(states + 8) = older;
+  *(states_of_memory *)states = v;
+  *(states_of_memory *)(states + 8) = before;
+}
+
+/* `a` where a number is zero, else `b`. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_where_zero(sostenuto_frames v, sostenuto_frames a, sostenuto_frames b) {
+  sostenuto_integers mask = v == 0;
+  return (sostenuto_frames)(((sostenuto_integers)a & mask) | ((sostenuto_integers)b & ~mask));
 }
