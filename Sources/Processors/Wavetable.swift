@@ -134,20 +134,21 @@ public struct Wavetable: Kernel {
     let isFading = fade.isMoving
     if isFading { fade.fill(work.fade, frames: block.frames) }
     let scale = MovingPhases.scale(block.rate)
+    var course = self.course(freq, 0, scale, block.frames, work)
+    if freq.elements == 1 { work.findLevels(course, levels, block.frames) }
     var channel = 0
     while channel < count {
-      let course: PhaseCourse
-      if let frequencies = freq.frames(channel) {
-        course = PhaseCourse(frequencies, scale, block.frames, work.moving)
-      } else {
-        course = PhaseCourse(freq.value(channel), scale, block.frames)
+      // One frequency has one course, and its levels, in all channels.
+      if freq.elements > 1 {
+        if channel > 0 { course = self.course(freq, channel, scale, block.frames, work) }
+        work.findLevels(course, levels, block.frames)
       }
       let to = block.outputs[0][channel]
       if level.isSteady, level.value(channel) == 0 {
         // A voice that is not heard costs nothing.
         work.clear(to)
       } else {
-        work.prepare(course, phases[channel], levels, block.frames)
+        work.place(course, phases[channel], block.frames)
         let position = block.parameters[Self.position]
         work.read(image ?? builtIn, position, channel, levels, block.frames, to: to)
         if isFading {
@@ -159,6 +160,16 @@ public struct Wavetable: Kernel {
       channel &+= 1
     }
     return isMute ? .silent : .sounding
+  }
+
+  /// Phases of a channel, from zero on.
+  @inline(__always) @_noLocks private func course(
+    _ freq: ParameterStream, _ channel: Int, _ scale: Double, _ frames: Int, _ work: WavetableWork
+  ) -> PhaseCourse {
+    guard let frequencies = freq.frames(channel) else {
+      return PhaseCourse(freq.value(channel), scale, frames)
+    }
+    return PhaseCourse(frequencies, scale, frames, work.moving)
   }
 }
 
@@ -197,24 +208,33 @@ struct WavetableWork: BitwiseCopyable {
     }
   }
 
-  /// Writes phases, and which levels fit.
-  @inline(__always) @_noLocks func prepare(
-    _ course: PhaseCourse, _ start: Int32, _ levels: WaveLevels, _ frames: Int
+  /// Writes phases.
+  @inline(__always) @_noLocks func place(_ course: PhaseCourse, _ start: Int32, _ frames: Int) {
+    var frame = 0
+    while frame < frames {
+      store(course.phases(from: start, frame), phases, frame)
+      frame &+= 16
+    }
+  }
+
+  /// Writes which levels fit.
+  @inline(__always) @_noLocks func findLevels(
+    _ course: PhaseCourse, _ levels: WaveLevels, _ frames: Int
   ) {
     let (steady, blend) = levels.level(course.size * (1 / 2_147_483_648))
     var frame = 0
     while frame < frames {
-      store(course.phases(from: start, frame), phases, frame)
-      store(SIMD16(repeating: steady), numbers, frame)
-      blends.store(Frames(repeating: blend), frame)
-      if let moving = course.moving {
-        let sizes = moving.sizes.vector(frame) * (1 / 2_147_483_648)
-        if let (number, few) = levels.levels(sizes) {
-          store(SIMD16(repeating: number), numbers, frame)
-          blends.store(few, frame)
-          frame &+= 16
-          continue
-        }
+      guard let moving = course.moving else {
+        store(SIMD16(repeating: steady), numbers, frame)
+        blends.store(Frames(repeating: blend), frame)
+        frame &+= 16
+        continue
+      }
+      let sizes = moving.sizes.vector(frame) * (1 / 2_147_483_648)
+      if let (number, few) = levels.levels(sizes) {
+        store(SIMD16(repeating: number), numbers, frame)
+        blends.store(few, frame)
+      } else {
         var lane = frame
         while lane < frame &+ 16 {
           let (number, blend) = levels.level(moving.sizes[lane] * (1 / 2_147_483_648))

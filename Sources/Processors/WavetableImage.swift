@@ -127,9 +127,7 @@ struct WaveLevels: BitwiseCopyable, @unchecked Sendable {
   @inline(__always) @_noLocks func levels(_ frequencies: Frames) -> (number: Int32, blends: Frames)? {
     let number = level(frequencies[0]).number
     let below: Float = number > 0 ? limits[Int(number) &- 1] : -1
-    guard all(frequencies .<= Frames(repeating: limits[Int(number)])),
-      all(frequencies .> Frames(repeating: below))
-    else { return nil }
+    guard sostenuto_are_within(frequencies, below, limits[Int(number)]) else { return nil }
     let level = levels[Int(number)]
     return (number, limited((frequencies - level.start) * level.slope, 0, 1))
   }

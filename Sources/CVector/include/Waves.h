@@ -111,3 +111,8 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_read_waves(const float *table, long 
   sostenuto_frames high = sostenuto_evens(c, d) + sostenuto_odds(c, d);
   return sostenuto_evens(low, high) + sostenuto_odds(low, high);
 }
+
+/* True when all numbers are above the one limit, and at most the other: Swift's own comparison of all lanes goes one by one. */
+SOSTENUTO_VECTOR _Bool sostenuto_are_within(sostenuto_frames v, float above, float most) {
+  return __builtin_reduce_and((v > (sostenuto_frames)above) & (v <= (sostenuto_frames)most)) != 0;
+}
