@@ -1,3 +1,4 @@
+import CVector
 import Patch
 import Realtime
 
@@ -32,7 +33,25 @@ public struct Mixdown: Kernel {
 
   public static var followsCount: Bool { true }
 
-  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
+  /// Gains of places at rest: of each channel the left one and the right one.
+  private var gains: UnsafeMutablePointer<Float>
+  /// The pans that they are for, one a channel.
+  private var pans: UnsafeMutablePointer<Float>
+  /// The spread and the number of channels that they are for, the pan where all have the same, and 1 where it is a list.
+  private var known = SIMD4<Float>(repeating: .nan)
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int { 3 * 64 * 4 }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    gains = memory.assumingMemoryBound(to: Float.self)
+    pans = gains + 128
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    gains = memory.assumingMemoryBound(to: Float.self)
+    pans = gains + 128
+    known = SIMD4(repeating: .nan)
+  }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (input, output) = (block.inputs[0], block.outputs[0])
@@ -45,11 +64,10 @@ public struct Mixdown: Kernel {
     }
     let number = Self.number(count.new, input)
     if output.count == 1 {
-      add(input, number, level, output[0], block.frames)
+      add(input, number, level, output[0])
     } else if spread.isSteady, pan.isSteady {
-      let gains = block.scratch.assumingMemoryBound(to: Float.self)
-      Self.write(gains, number, spread.value(0), pan)
-      place(input, number, gains, level, output, block.frames)
+      if !knows(number, spread.value(0), pan) { write(number, spread.value(0), pan) }
+      place(input, number, level, output)
     } else {
       place(input, number, spread, pan, level, output, block.frames)
     }
@@ -61,44 +79,53 @@ public struct Mixdown: Kernel {
     return number < input.count ? number : input.count
   }
 
-  /// The plain sum.
-  @inline(never) @_noLocks private func add(
-    _ input: InputPort, _ number: Int, _ level: ParameterStream, _ to: UnsafeMutablePointer<Float>,
-    _ frames: Int
+  /// The plain sum of a whole block: the frames behind a shorter one are nobody's.
+  @inline(__always) @_noLocks private func add(
+    _ input: InputPort, _ number: Int, _ level: ParameterStream, _ to: UnsafeMutablePointer<Float>
   ) {
-    var frame = 0
-    while frame < frames {
-      var sum = Frames(repeating: 0)
-      var channel = 0
-      while channel < number {
-        sum += input[channel].vector(frame)
-        channel &+= 1
-      }
-      to.store(sum * level.vector(0, frame) + 0, frame)
-      frame &+= 16
+    let zero = Frames(repeating: 0)
+    var (a, b, c, d) = (zero, zero, zero, zero)
+    var channel = 0
+    while channel < number {
+      let from = input[channel]
+      a += from.vector(0)
+      b += from.vector(16)
+      c += from.vector(32)
+      d += from.vector(48)
+      channel &+= 1
     }
+    to.store(a * level.vector(0, 0) + 0, 0)
+    to.store(b * level.vector(0, 16) + 0, 16)
+    to.store(c * level.vector(0, 32) + 0, 32)
+    to.store(d * level.vector(0, 48) + 0, 48)
   }
 
-  /// Places at rest: the gains of the sides, one pair a channel.
-  @inline(never) @_noLocks private func place(
-    _ input: InputPort, _ number: Int, _ gains: UnsafeMutablePointer<Float>, _ level: ParameterStream,
-    _ output: OutputPort, _ frames: Int
+  /// Places at rest, a whole block: half of it at a time, of which both sides' sums have registers anywhere.
+  @inline(__always) @_noLocks private func place(
+    _ input: InputPort, _ number: Int, _ level: ParameterStream, _ output: OutputPort
   ) {
-    let rights = gains + 64
+    let (lefts, rights) = (output[0], output[1])
     var frame = 0
-    while frame < frames {
-      var (left, right) = (Frames(repeating: 0), Frames(repeating: 0))
+    while frame < blockCapacity {
+      let zero = Frames(repeating: 0)
+      var (a, b, c, d) = (zero, zero, zero, zero)
       var channel = 0
       while channel < number {
-        let x = input[channel].vector(frame)
-        left = addProduct(left, x, gains[channel])
-        right = addProduct(right, x, rights[channel])
+        let from = input[channel]
+        let (x, y) = (from.vector(frame), from.vector(frame &+ 16))
+        let (left, right) = (gains[2 &* channel], gains[2 &* channel &+ 1])
+        a = addProduct(a, x, left)
+        b = addProduct(b, y, left)
+        c = addProduct(c, x, right)
+        d = addProduct(d, y, right)
         channel &+= 1
       }
-      let gain = level.vector(0, frame)
-      output[0].store(left * gain + 0, frame)
-      output[1].store(right * gain + 0, frame)
-      frame &+= 16
+      let (first, second) = (level.vector(0, frame), level.vector(0, frame &+ 16))
+      lefts.store(a * first + 0, frame)
+      lefts.store(b * second + 0, frame &+ 16)
+      rights.store(c * first + 0, frame)
+      rights.store(d * second + 0, frame &+ 16)
+      frame &+= 32
     }
   }
 
@@ -137,8 +164,8 @@ public struct Mixdown: Kernel {
     let old = block.scratch.assumingMemoryBound(to: Float.self)
     let before = OutputPort(base: old, count: output.count)
     if output.count == 1 {
-      add(input, Self.number(count.old, input), level, before[0], block.frames)
-      add(input, Self.number(count.new, input), level, output[0], block.frames)
+      add(input, Self.number(count.old, input), level, before[0])
+      add(input, Self.number(count.new, input), level, output[0])
     } else {
       place(input, Self.number(count.old, input), spread, pan, level, before, block.frames)
       place(input, Self.number(count.new, input), spread, pan, level, output, block.frames)
@@ -157,25 +184,39 @@ public struct Mixdown: Kernel {
     }
   }
 
-  /// Writes the gains of places at rest: of the left side, and 64 floats behind them of the right one.
-  @inline(__always) @_noLocks private static func write(
-    _ gains: UnsafeMutablePointer<Float>, _ number: Int, _ spread: Float, _ pan: ParameterStream
+  /// True where the gains of places at rest have been written already.
+  @inline(__always) @_noLocks private func knows(_ number: Int, _ spread: Float, _ pan: ParameterStream)
+    -> Bool
+  {
+    guard known[0] == spread, known[1] == Float(number) else { return false }
+    if pan.elements == 1 { return known[2] == pan.values.pointee && known[3] == 0 }
+    guard known[3] == 1 else { return false }
+    var channel = 0
+    while channel < number {
+      if pans[channel] != pan.value(channel) { return false }
+      channel &+= 1
+    }
+    return true
+  }
+
+  /// Writes the gains of places at rest.
+  @inline(never) @_noLocks private mutating func write(
+    _ number: Int, _ spread: Float, _ pan: ParameterStream
   ) {
-    let pans = gains + 128
-    let parts = gains + 192
+    var parts = Frames(repeating: 0)
     var channel = 0
     while channel < number {
       pans[channel] = pan.value(channel)
-      parts[channel] = part(channel, of: number)
+      let lane = channel & 15
+      parts[lane] = Self.part(channel, of: number)
       channel &+= 1
+      guard lane == 15 || channel == number else { continue }
+      let first = channel &- 1 &- lane
+      let pair = Self.gains(Frames(repeating: spread), parts, pans.vector(first))
+      gains.store(sostenuto_first_turns(pair.left, pair.right), 2 &* first)
+      gains.store(sostenuto_last_turns(pair.left, pair.right), 2 &* first &+ 16)
     }
-    channel = 0
-    while channel < number {
-      let pair = Self.gains(Frames(repeating: spread), parts.vector(channel), pans.vector(channel))
-      gains.store(pair.left, channel)
-      gains.store(pair.right, 64 &+ channel)
-      channel &+= 16
-    }
+    known = SIMD4(spread, Float(number), pan.value(0), pan.elements == 1 ? 0 : 1)
   }
 
   /// Place of a channel with the whole spread, -1...1.
