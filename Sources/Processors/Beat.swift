@@ -77,6 +77,9 @@ struct Beat: BitwiseCopyable {
   /// Where the gate opens and shuts: in such parts, or in quarter notes.
   private var opensAt = 0.0
   private var shutsAt = 0.0
+  /// A rate at rest and the sample rate, and the parts of a tick that a frame has with them.
+  private var known = SIMD2<Float>(repeating: .nan)
+  private var knownStep = 0.0
 
   @_noLocks init(_ note: Float) { self.note = note }
 
@@ -89,7 +92,20 @@ struct Beat: BitwiseCopyable {
 
   /// Goes through a block. Audio thread.
   @inline(__always) @_noLocks mutating func run(_ block: Block, _ settings: Settings) -> Pulse {
-    note < 0.5 ? runFree(block, settings) : runByTransport(block, settings)
+    guard note < 0.5 else { return runByTransport(block, settings) }
+    return goOn(block, settings.rate) ?? runFree(block, settings)
+  }
+
+  /// Goes through a block at a rate that stays, in which nothing begins or ends. Most blocks are such; nil: this is none.
+  @inline(__always) @_noLocks private mutating func goOn(_ block: Block, _ rate: ParameterStream) -> Pulse? {
+    guard rate.isSteady, counted == 0, known[0] == rate.value(0), known[1] == block.rate else { return nil }
+    let goal = phase == .waiting ? opensAt : phase == .open ? shutsAt : Course.parts
+    guard place + Double(block.frames &- 1) * knownStep < goal else { return nil }
+    place += Double(block.frames) * knownStep
+    wasRolling = false
+    var pulse = Pulse()
+    if phase == .open { pulse.open = Gates.all(block.frames) }
+    return pulse
   }
 
   /// Delay of a tick by the swing, in parts of a tick.
@@ -121,6 +137,7 @@ struct Beat: BitwiseCopyable {
       }
       let rate = moving?[frame] ?? settings.rate.value(0)
       let step = whole(rate > 0 ? Double(limited(rate / block.rate, 0, 0.5)) * Course.parts : 0)
+      if moving == nil { (known, knownStep) = (SIMD2(rate, block.rate), step) }
       if phase == .waiting, place >= opensAt {
         phase = .open
         if pulse.ticks == 0 { pulse.first = number }

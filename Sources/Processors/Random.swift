@@ -78,8 +78,21 @@ public struct Random: Kernel {
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    let (trigger, output, parameters) = (block.inputs[0], block.outputs[0], block.parameters)
+    let parameters = block.parameters
     let pulse = beat.run(block, Beat.Settings(rate: parameters[Self.rate]))
+    let (low, high) = (parameters[Self.low], parameters[Self.high])
+    let trigger = block.inputs[0]
+    if pulse.ticks == 0, !trigger.isConnected, trigger.isSilent, low.isSteady, high.isSteady {
+      stay(low.value(0), high.value(0), block.outputs[0])
+    } else {
+      change(block, pulse.ticks)
+    }
+    return .sounding
+  }
+
+  /// A block in which values may change. `pulses`: frames in which they do where nothing is connected.
+  @inline(never) @_noLocks private func change(_ block: Block, _ pulses: UInt64) {
+    let (trigger, output, parameters) = (block.inputs[0], block.outputs[0], block.parameters)
     let (low, high, row) = (parameters[Self.low], parameters[Self.high], Rows(block)[0])
     var channel = 0
     while channel < output.count {
@@ -88,7 +101,7 @@ public struct Random: Kernel {
         state.pointee.isNew = false
         draw(state, channel)
       }
-      var ticks = pulse.ticks
+      var ticks = pulses
       let open = Gates.open(trigger, channel, block.frames)
       if trigger.isConnected { ticks = Gates.rises(open, state.pointee.isOpen) }
       state.pointee.isOpen = Gates.last(open, block.frames)
@@ -111,7 +124,21 @@ public struct Random: Kernel {
       }
       channel &+= 1
     }
-    return .sounding
+  }
+
+  /// A block in which every channel keeps its value.
+  @inline(__always) @_noLocks private func stay(_ low: Float, _ high: Float, _ output: OutputPort) {
+    var channel = 0
+    while channel < output.count {
+      let state = held + channel
+      if state.pointee.isNew {
+        state.pointee.isNew = false
+        draw(state, channel)
+      }
+      state.pointee.isOpen = false
+      output[channel].fill(low + (high - low) * state.pointee.share + 0)
+      channel &+= 1
+    }
   }
 
   /// Takes the next value of a channel.
