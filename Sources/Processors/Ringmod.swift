@@ -26,19 +26,22 @@ public struct Ringmod: Kernel {
   public static var freq: Int { @_noLocks get { 0 } }
   public static var mix: Int { @_noLocks get { 1 } }
 
-  // Scratch of a block.
-  private var moving: MovingPhases
-  private var sine: UnsafeMutablePointer<Float>
-  private var shares: UnsafeMutablePointer<Float>
-  private var both: UnsafeMutablePointer<Float>
-  /// Phase of the sine; 2^32 is a whole cycle.
-  private var phase: Int32 = 0
+  // What most blocks need stands first.
   /// The carrier's place while nothing is connected there.
   private var own = Normalled()
+  /// Phase of the sine; 2^32 is a whole cycle.
+  private var phase: Int32 = 0
   /// The frequency and the rate that `step` is for.
   private var known = SIMD2<Float>(repeating: .nan)
   /// Phase increment of a frame.
   private var step: Int32 = 0
+  // Memory for work within a block.
+  private var moving: MovingPhases
+  private var sine: UnsafeMutablePointer<Float>
+  private var shares: UnsafeMutablePointer<Float>
+  private var both: UnsafeMutablePointer<Float>
+
+  public static var worksInPlace: Bool { true }
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int { 5 * blockCapacity * 4 }
 
@@ -59,6 +62,18 @@ public struct Ringmod: Kernel {
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let (input, carrier) = (block.inputs[0], block.inputs[1])
+    let (freq, mix) = (block.parameters[Self.freq], block.parameters[Self.mix])
+    guard own.isReplaced, carrier.isConnected, !input.isSilent, mix.isSteady, mix.elements == 1,
+      freq.isSteady, known[0] == freq.values.pointee, known[1] == block.rate
+    else { return processAny(block) }
+    phase &+= step &* Int32(truncatingIfNeeded: block.frames)
+    multiplyAtRest(input, carrier, mix.values.pointee, block.outputs[0])
+    return .sounding
+  }
+
+  /// The same where the sine is heard, or something moves.
+  @inline(never) @_noLocks private mutating func processAny(_ block: Block) -> Activity {
     let input = block.inputs[0]
     let carrier = block.inputs[1]
     own.follow(carrier.isConnected, block.rate)
@@ -68,8 +83,8 @@ public struct Ringmod: Kernel {
     if fades { own.fill(shares, frames: block.frames) }
     guard !input.isSilent else { return .silent }
     let mix = block.parameters[Self.mix]
-    if !fades, mix.isSteady {
-      multiplyAtRest(input, hasSine ? nil : carrier, mix, block.outputs[0])
+    if !fades, mix.isSteady, mix.elements == 1 {
+      multiplyAtRest(input, hasSine ? nil : carrier, mix.value(0), block.outputs[0])
     } else {
       multiply(block, carrier, fades: fades, hasSine: hasSine)
     }
@@ -77,10 +92,12 @@ public struct Ringmod: Kernel {
   }
 
   /// Multiplies a whole block with the carrier, or with the sine, where the mix is at rest.
-  @inline(__always) @_noLocks private mutating func multiplyAtRest(
-    _ input: InputPort, _ carrier: InputPort?, _ mix: ParameterStream, _ output: OutputPort
+  @inline(__always) @_noLocks private func multiplyAtRest(
+    _ input: InputPort, _ carrier: InputPort?, _ percent: Float, _ output: OutputPort
   ) {
     let channels = output.count < input.count ? output.count : input.count
+    let wet = limited(percent * 0.01, 0, 1)
+    let dry = 1 - wet
     var channel = 0
     var other = 0
     while channel < channels {
@@ -90,11 +107,9 @@ public struct Ringmod: Kernel {
         factors = carrier[other]
         other = other &+ 1 < carrier.count ? other &+ 1 : 0
       }
-      if mix.value(channel) >= 100 {
+      if percent >= 100 {
         multiplyWhole(from, factors, to: to)
       } else {
-        let wet = limited(Frames(repeating: mix.value(channel)) * 0.01, 0, 1)
-        let dry = 1 - wet
         let (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
         let (e, f, g, h) = (factors.vector(0), factors.vector(16), factors.vector(32), factors.vector(48))
         to.store(a * (dry + e * wet) + 0, 0)
