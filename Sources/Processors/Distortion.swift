@@ -41,6 +41,8 @@ public struct Distortion: Kernel {
   private var quiet = QuietCell()
   private var quietCells = 0
   private var isAsleep = true
+  /// The tone of a channel may have been followed in this cell.
+  private var isAnyFollowed = true
 
   private static func oversampling(_ configuration: KernelConfiguration) -> Int {
     let wanted = configuration.value(Self.oversample)
@@ -136,9 +138,14 @@ public struct Distortion: Kernel {
     if !input.isSilent { quietCells = 0 }
     var channel = 0
     if oversampling == 1 {
-      while channel < channels {
-        processPlain(block, channel)
-        channel &+= 1
+      if onlyClips(block) {
+        clip(block)
+      } else {
+        isAnyFollowed = true
+        while channel < channels {
+          processAny(block, channel)
+          channel &+= 1
+        }
       }
       return .sounding
     }
@@ -209,19 +216,40 @@ public struct Distortion: Kernel {
     memory.outer.down(even: row.even, odd: row.odd, row.wet, frames)
   }
 
-  /// A channel without oversampling.
-  @inline(__always) @_noLocks private mutating func processPlain(_ block: Block, _ channel: Int) {
-    let drive = block.parameters[Self.drive]
-    let tone = block.parameters[Self.tone]
-    let shape = block.crossfades[Self.shape]
-    guard block.frames == blockCapacity, shape.new == 2, shape.blend == nil, drive.isSteady, tone.isSteady,
-      tone.value(channel) == 0, isWet(block, channel)
-    else { return processAny(block, channel) }
-    let curve = BareCurve(block.inputs[0][channel], drive, channel, block.frames)
-    let state = memory.plainRow(channel).tone.state
-    state.pointee.isFollowed = false
-    let (a, b, c, d) = curve.clipWhole(to: block.outputs[0][channel])
-    passCell(a, b, c, d, state)
+  /// True for a whole block without oversampling in which every channel is clipped, and nothing else.
+  @inline(__always) @_noLocks private func onlyClips(_ block: Block) -> Bool {
+    let (tone, mix) = (block.parameters[Self.tone], block.parameters[Self.mix])
+    let (drive, shape) = (block.parameters[Self.drive], block.crossfades[Self.shape])
+    return block.frames == blockCapacity && shape.new == 2 && shape.blend == nil && drive.isSteady
+      && tone.isSteady && tone.elements == 1 && tone.value(0) == 0 && mix.isSteady && mix.elements == 1
+      && mix.value(0) >= 100
+  }
+
+  /// Such a block.
+  @inline(__always) @_noLocks private mutating func clip(_ block: Block) {
+    if isAnyFollowed { forgetFollowed() }
+    let (input, output, drive) = (block.inputs[0], block.outputs[0], block.parameters[Self.drive])
+    let decays = memory.decays.vector(0)
+    let all = (decay * decay) * (decay * decay)
+    var channel = 0
+    while channel < channels {
+      let (a, b, c, d) = BareCurve(input[channel], drive, channel, blockCapacity).clipWhole(
+        to: output[channel])
+      let state = memory.plainRow(channel).tone.state
+      let sum = addProduct(d, addProduct(c, addProduct(b, a, decay), decay), decay)
+      state.pointee.summands = addProduct(sum * decays, state.pointee.summands, all)
+      channel &+= 1
+    }
+  }
+
+  /// The tone of no channel has been followed in this cell.
+  @inline(never) @_noLocks private mutating func forgetFollowed() {
+    var channel = 0
+    while channel < channels {
+      memory.plainRow(channel).tone.state.pointee.isFollowed = false
+      channel &+= 1
+    }
+    isAnyFollowed = false
   }
 
   @inline(never) @_noLocks private mutating func processAny(_ block: Block, _ channel: Int) {
@@ -395,16 +423,4 @@ public struct Distortion: Kernel {
     }
     row.state.pointee.low = state
   }
-}
-
-/// 2^x for x in -1...1, by its Taylor series; exactly 1 at 0.
-@inline(__always) @_noLocks func powerOfTwo(_ x: Frames) -> Frames {
-  let y = x * 0.693_147_2
-  var sum = y * 2.480_158_7e-5 + 1.984_127e-4
-  sum = sum * y + 1.388_888_9e-3
-  sum = sum * y + 8.333_333e-3
-  sum = sum * y + 4.166_666_8e-2
-  sum = sum * y + 0.166_666_67
-  sum = sum * y + 0.5
-  return sum * y * y + y + 1
 }
