@@ -91,27 +91,16 @@ public struct Freqshift: Kernel {
     odd = (odd &+ Int64(truncatingIfNeeded: block.frames)) & 1
     guard isHeard else { return .silent }
     let (input, mix) = (block.inputs[0], block.parameters[Self.mix])
-    let other = lanes.work
     var first = 0
     while first < lanes.channels {
       let count = lanes.count(first)
+      // Few channels are done sooner one after the other: nothing has to be turned for them.
+      if count <= Self.few {
+        turnOn(block, first, count, room, parity)
+      } else {
+        turnAll(block, first, count, room, parity)
+      }
       var channel = first
-      while channel < first &+ count {
-        copyMemory(room.row(channel), input[channel], 4 &* blockCapacity)
-        channel &+= 1
-      }
-      room.turn(count)
-      sostenuto_quadrature_eight(
-        room.turned, other, numbers, lanes.states(first), parity, Int64(truncatingIfNeeded: block.frames))
-      lanes.mend(first)
-      room.turnBack()
-      channel = first
-      while channel < first &+ count {
-        copyMemory(block.outputs[1][channel], room.row(channel), 4 &* blockCapacity)
-        channel &+= 1
-      }
-      room.turnBack(from: other)
-      channel = first
       while channel < first &+ count {
         let (from, row) = (input[channel], room.row(channel))
         let (up, down) = (block.outputs[0][channel], block.outputs[1][channel])
@@ -129,6 +118,46 @@ public struct Freqshift: Kernel {
       first &+= 8
     }
     return .sounding
+  }
+
+  /// Most channels of a group that go one after the other.
+  private static var few: Int { @inline(__always) @_noLocks get { 4 } }
+
+  /// Gives the sound of a group twice, to the second output and to the room's rows; channel by channel.
+  @inline(__always) @_noLocks private func turnOn(
+    _ block: Block, _ first: Int, _ count: Int, _ room: LaneRoom, _ parity: Int64
+  ) {
+    var channel = first
+    while channel < first &+ count {
+      sostenuto_quadrature_one(
+        block.inputs[0][channel], block.outputs[1][channel], room.row(channel), numbers,
+        lanes.states(first) + (channel &- first), parity, Int64(truncatingIfNeeded: block.frames))
+      channel &+= 1
+    }
+    lanes.mend(first)
+  }
+
+  /// The same of all channels at once.
+  @inline(never) @_noLocks private func turnAll(
+    _ block: Block, _ first: Int, _ count: Int, _ room: LaneRoom, _ parity: Int64
+  ) {
+    let (input, other) = (block.inputs[0], lanes.work)
+    var channel = first
+    while channel < first &+ count {
+      copyMemory(room.row(channel), input[channel], 4 &* blockCapacity)
+      channel &+= 1
+    }
+    room.turn(count)
+    sostenuto_quadrature_eight(
+      room.turned, other, numbers, lanes.states(first), parity, Int64(truncatingIfNeeded: block.frames))
+    lanes.mend(first)
+    room.turnBack()
+    channel = first
+    while channel < first &+ count {
+      copyMemory(block.outputs[1][channel], room.row(channel), 4 &* blockCapacity)
+      channel &+= 1
+    }
+    room.turnBack(from: other)
   }
 
   /// Advances the phase by the block, and writes sine and cosine if that is asked for.

@@ -222,3 +222,67 @@ SOSTENUTO_VECTOR void sostenuto_quadrature_eight(float *frames, float *other, co
   }
   *(sostenuto_row_of_memory *)(states + 256) = before;
 }
+
+/* The same of one channel whose frames follow each other, with the coefficients and the states of the first of eight. An
+   all-pass of two frames leaves even frames and odd ones alone: two frames go side by side, with their states in registers. */
+SOSTENUTO_VECTOR void sostenuto_quadrature_one(const float *from, float *to, float *other, const float *numbers, float *states,
+                                               long long odd, long long count) {
+  typedef float four __attribute__((ext_vector_type(4)));
+  four c[8], s[8];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 8; i++) {
+    float *even = states + 16 * i, first = numbers[16 * i], second = numbers[16 * i + 8];
+    c[i] = (four){first, second, first, second};
+    s[i] = (four){even[0], even[8], even[128], even[136]};
+  }
+  float before = states[256];
+  long long f = 0;
+  if (odd && count > 0) {
+    four v = {from[0], before, from[0], before};
+    before = from[0];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 8; i++) {
+      four y = c[i] * v + s[i], next = c[i] * y - v;
+      s[i] = __builtin_shufflevector(s[i], next, 0, 1, 6, 7);
+      v = y;
+    }
+    to[0] = v[2];
+    other[0] = v[3];
+    f = 1;
+  }
+  for (; f + 1 < count; f += 2) {
+    four v = {from[f], before, from[f + 1], from[f]};
+    before = from[f + 1];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 8; i++) {
+      four y = c[i] * v + s[i];
+      s[i] = c[i] * y - v;
+      v = y;
+    }
+    to[f] = v[0];
+    other[f] = v[1];
+    to[f + 1] = v[2];
+    other[f + 1] = v[3];
+  }
+  if (f < count) {
+    four v = {from[f], before, from[f], before};
+    before = from[f];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 8; i++) {
+      four y = c[i] * v + s[i], next = c[i] * y - v;
+      s[i] = __builtin_shufflevector(next, s[i], 0, 1, 6, 7);
+      v = y;
+    }
+    to[f] = v[0];
+    other[f] = v[1];
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 8; i++) {
+    float *even = states + 16 * i;
+    even[0] = s[i][0];
+    even[8] = s[i][1];
+    even[128] = s[i][2];
+    even[136] = s[i][3];
+  }
+  states[256] = before;
+}
