@@ -147,15 +147,13 @@ public struct Bitcrusher: Kernel {
     }
     var held = row.held.pointee
     var (place, event) = (0, 0)
-    while place < frames {
-      let next = event < taken.count ? Int(taken.frames[event]) : frames
-      while place < next {
-        taken.wet[place] = held
-        place &+= 1
-      }
-      if event < taken.count { held = taken.levels[next] }
+    while event < taken.count {
+      let next = Int(taken.frames[event])
+      taken.fill(held, &place, to: next)
+      held = taken.levels[next]
       event &+= 1
     }
+    taken.fill(held, &place, to: frames)
     row.held.pointee = held
   }
 
@@ -165,10 +163,7 @@ public struct Bitcrusher: Kernel {
     var (place, event) = (0, 0)
     while event < taken.count {
       let frame = Int(taken.frames[event])
-      while place < frame {
-        taken.wet[place] = held
-        place &+= 1
-      }
+      taken.fill(held, &place, to: frame)
       let late = taken.parts[event]
       let neighbours = UnsafeRawPointer(row.input + (frame &- 8)).loadUnaligned(as: SIMD8<Float>.self)
       let products = Interpolator.weights(Frames(repeating: late)).lowHalf * neighbours
@@ -180,10 +175,7 @@ public struct Bitcrusher: Kernel {
       if height != 0 { round(row.corrections + frame, height, late) }
       event &+= 1
     }
-    while place < frames {
-      taken.wet[place] = held
-      place &+= 1
-    }
+    taken.fill(held, &place, to: frames)
     row.held.pointee = held
     var frame = 0
     while frame < frames {
@@ -233,13 +225,20 @@ private struct Taken {
     steps = arena.take(Float.self, blockCapacity)
     inverses = arena.take(Float.self, blockCapacity)
     levels = arena.take(Float.self, blockCapacity)
-    wet = arena.take(Float.self, blockCapacity)
+    // With room for a vector that reaches beyond a block.
+    wet = arena.take(Float.self, blockCapacity &+ 16)
   }
 
   /// Finds them, and returns the phase after the block.
   @inline(__always) @_noLocks mutating func fill(_ block: Block, _ start: UInt32) -> UInt32 {
     let (bits, rate) = (block.parameters[Bitcrusher.bits], block.parameters[Bitcrusher.rate])
     var frame = 0
+    if bits.isSteady {
+      let power = limited(Frames(repeating: bits.value(0)), 1, 20) - 1
+      inverses.fill(sostenuto_powers_of_two(power)[0])
+      steps.fill(sostenuto_powers_of_two(0 - power)[0])
+      frame = block.frames
+    }
     while frame < block.frames {
       let power = limited(bits.vector(0, frame), 1, 20) - 1
       inverses.store(sostenuto_powers_of_two(power), frame)
@@ -250,10 +249,14 @@ private struct Taken {
     var phase = start
     count = 0
     frame = 0
+    var hertz = limited(rate.value(0), 0.001, block.rate)
+    var step = Self.step(hertz, scale)
+    let isSteady = rate.isSteady
     while frame < block.frames {
-      let hertz = limited(rate.value(0, at: frame), 0.001, block.rate)
-      let wanted = Double(hertz) * scale + 0.5
-      let step: UInt32 = wanted < 4_294_967_295 ? UInt32(truncatingIfNeeded: Int64(wanted)) : .max
+      if !isSteady {
+        hertz = limited(rate.value(0, at: frame), 0.001, block.rate)
+        step = Self.step(hertz, scale)
+      }
       let next = phase &+ step
       if next < phase || hertz >= block.rate {
         frames[count] = Int32(truncatingIfNeeded: frame)
@@ -264,6 +267,22 @@ private struct Taken {
       frame &+= 1
     }
     return phase
+  }
+
+  /// Phase increment of a frame.
+  @inline(__always) @_noLocks private static func step(_ hertz: Float, _ scale: Double) -> UInt32 {
+    let wanted = Double(hertz) * scale + 0.5
+    return wanted < 4_294_967_295 ? UInt32(truncatingIfNeeded: Int64(wanted)) : .max
+  }
+
+  /// Holds a level up to a frame. Whole vectors are written: what lies behind is written next.
+  @inline(__always) @_noLocks func fill(_ level: Float, _ place: inout Int, to end: Int) {
+    let all = Frames(repeating: level)
+    while place < end {
+      wet.store(all, place)
+      place &+= 16
+    }
+    place = end
   }
 
   @inline(__always) @_noLocks private static func crushed(_ x: Frames, _ step: Frames, _ inverse: Frames)
