@@ -58,14 +58,36 @@ public struct Lfo: Kernel {
   /// Parts of a frame by which the place glides towards the transport's.
   private var lean: Int64 = 0
   private var hasBegun = false
+  /// A rate at rest and the sample rate, and the parts of a frame with them.
+  private var known = SIMD2<Float>(repeating: .nan)
+  private var knownStep: Int64 = 0
 
   /// Parts of a cycle.
   private static var parts: Double { @inline(__always) @_noLocks get { 1_099_511_627_776 } }
   /// Added to a double, it leaves the nearest whole number in the low bits.
   private static var rounding: Double { @inline(__always) @_noLocks get { 6_755_399_441_055_744 } }
 
+  /// Random values of a channel in one cycle and in the next.
+  private struct Held: BitwiseCopyable {
+    var number: UInt32
+    var value, next: Float
+    var isKnown: Bool
+  }
+
+  /// Those that were needed last, one a channel; at first none are known.
+  private var held: UnsafeMutablePointer<Held>
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    configuration.outputs[0] * MemoryLayout<Held>.stride
+  }
+
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     seed = configuration.seed
+    held = memory.assumingMemoryBound(to: Held.self)
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    held = memory.assumingMemoryBound(to: Held.self)
   }
 
   @_noLocks public mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int) {
@@ -80,41 +102,49 @@ public struct Lfo: Kernel {
     let (rate, spread) = (block.parameters[Self.rate], block.parameters[Self.spread])
     guard shape.blend == nil, range.blend == nil, ahead.isSteady, width.isSteady, spread.isSteady
     else { return move(block) }
-    let places = block.scratch.assumingMemoryBound(to: Int64.self)
-    let start = place
     // Random values mostly stay for many blocks.
-    let isHeld = shape.new >= 5 && rate.isSteady
-    let step = isHeld ? advance(block) : 0
-    if !isHeld { write(block, to: places) }
-    let (scale, offset) = (1 - 0.5 * range.new, 0.5 * range.new)
-    let high = width.value(0) * 0.01
+    if shape.new >= 5, rate.isSteady { hold(block) } else { run(block) }
+    return .sounding
+  }
+
+  /// How far a channel is ahead, in parts of a cycle.
+  @inline(__always) @_noLocks private static func ahead(_ percent: Float, _ spread: Float, _ channel: Int)
+    -> Int64
+  {
+    let cycles =
+      limited(percent * 0.01, -1000, 1000) + limited(spread, 0, 100) * (Sweep.part(channel) * 0.01)
+    return whole(Double(cycles) * parts)
+  }
+
+  /// Waves of which no more than the rate moves.
+  @inline(never) @_noLocks private mutating func run(_ block: Block) {
+    let (shape, range) = (block.crossfades[Self.shape].new, block.crossfades[Self.range].new)
+    let (ahead, spread) = (block.parameters[Self.phase].value(0), block.parameters[Self.spread].value(0))
+    let places = block.scratch.assumingMemoryBound(to: Int64.self)
+    write(block, to: places)
+    let (scale, offset) = (1 - 0.5 * range, 0.5 * range)
+    let high = block.parameters[Self.width].value(0) * 0.01
     let output = block.outputs[0]
     var channel = 0
     while channel < output.count {
-      let cycles =
-        limited(ahead.value(0) * 0.01, -1000, 1000)
-        + limited(spread.value(0), 0, 100) * (Sweep.part(channel) * 0.01)
-      let more = Self.whole(Double(cycles) * Self.parts)
       let wave = Wave(
-        places: places, more: more, high: high, scale: scale, offset: offset, to: output[channel])
-      if shape.new == 0 {
+        places: places, more: Self.ahead(ahead, spread, channel), high: high, scale: scale, offset: offset,
+        to: output[channel])
+      if shape == 0 {
         wave.write(0, block.frames)
-      } else if shape.new == 1 {
+      } else if shape == 1 {
         wave.write(1, block.frames)
-      } else if shape.new == 2 {
+      } else if shape == 2 {
         wave.write(2, block.frames)
-      } else if shape.new == 3 {
+      } else if shape == 3 {
         wave.write(3, block.frames)
-      } else if shape.new == 4 {
+      } else if shape == 4 {
         wave.write(4, block.frames)
-      } else if isHeld {
-        hold(wave, start, step, channel, isSmooth: shape.new > 5, block.frames)
       } else {
-        vary(wave, channel, isSmooth: shape.new > 5, block.frames)
+        vary(wave, channel, isSmooth: shape > 5, block.frames)
       }
       channel &+= 1
     }
-    return .sounding
   }
 
   /// The same while more than the rate moves.
@@ -178,9 +208,14 @@ public struct Lfo: Kernel {
 
   /// Goes on by a block at a rate that stays. Returns the parts of a frame.
   @inline(__always) @_noLocks private mutating func advance(_ block: Block) -> Int64 {
-    let limit = block.rate * 0.5
-    let frequency = limited(block.parameters[Self.rate].value(0), 0 - limit, limit)
-    let step = Self.whole(Double(frequency) * (Self.parts / Double(block.rate))) &+ lean
+    let rate = block.parameters[Self.rate].value(0)
+    if known[0] != rate || known[1] != block.rate {
+      let limit = block.rate * 0.5
+      let frequency = limited(rate, 0 - limit, limit)
+      known = SIMD2(rate, block.rate)
+      knownStep = Self.whole(Double(frequency) * (Self.parts / Double(block.rate)))
+    }
+    let step = knownStep &+ lean
     place &+= step &* Int64(truncatingIfNeeded: block.frames)
     return step
   }
@@ -236,36 +271,57 @@ public struct Lfo: Kernel {
         frame &+= 16
       }
     }
-
-    /// Goes from one value to the next in the course of a cycle.
-    @inline(__always) @_noLocks func write(from value: Float, by distance: Float, _ frames: Int) {
-      var frame = 0
-      while frame < frames {
-        let share = Lfo.smooth(Lfo.done(sostenuto_shifted_parts(places + frame, more)))
-        to.store((value + distance * share) * scale + offset, frame)
-        frame &+= 16
-      }
-    }
   }
 
   /// Random values of a rate that stays: mostly all frames are of one cycle.
-  @inline(__always) @_noLocks private func hold(
-    _ wave: Wave, _ start: Int64, _ step: Int64, _ channel: Int, isSmooth: Bool, _ frames: Int
-  ) {
-    let first = start &+ wave.more
-    let last = first &+ step &* Int64(truncatingIfNeeded: frames &- 1)
-    let isOne = first &>> 40 == last &>> 40
-    if isSmooth || !isOne {
-      sostenuto_write_places(start, step, 0, Int64(truncatingIfNeeded: (frames &+ 15) & ~15), wave.places)
+  @inline(never) @_noLocks private mutating func hold(_ block: Block) {
+    let start = place
+    let step = advance(block)
+    let (isSmooth, range) = (block.crossfades[Self.shape].new > 5, block.crossfades[Self.range].new)
+    let (ahead, spread) = (block.parameters[Self.phase].value(0), block.parameters[Self.spread].value(0))
+    let (scale, offset) = (1 - 0.5 * range, 0.5 * range)
+    let length = step &* Int64(truncatingIfNeeded: block.frames &- 1)
+    let output = block.outputs[0]
+    var more = Self.ahead(ahead, spread, 0)
+    var channel = 0
+    while channel < output.count {
+      if channel > 0, spread > 0 { more = Self.ahead(ahead, spread, channel) }
+      let first = start &+ more
+      let to = output[channel]
+      if first &>> 40 == (first &+ length) &>> 40 {
+        let pair = pair(UInt32(truncatingIfNeeded: first &>> 40), channel)
+        if isSmooth {
+          let distance = pair.next - pair.value
+          var frame = 0
+          while frame < block.frames {
+            let parts = sostenuto_parts_from(first &+ step &* Int64(truncatingIfNeeded: frame), step)
+            to.store((pair.value + distance * Self.smooth(Self.done(parts))) * scale + offset, frame)
+            frame &+= 16
+          }
+        } else {
+          to.fill(pair.value * scale + offset)
+        }
+      } else {
+        let places = block.scratch.assumingMemoryBound(to: Int64.self)
+        sostenuto_write_places(start, step, 0, Int64(truncatingIfNeeded: (block.frames &+ 15) & ~15), places)
+        let wave = Wave(places: places, more: more, high: 0, scale: scale, offset: offset, to: to)
+        vary(wave, channel, isSmooth: isSmooth, block.frames)
+      }
+      channel &+= 1
     }
-    guard isOne else { return vary(wave, channel, isSmooth: isSmooth, frames) }
-    let number = UInt32(truncatingIfNeeded: first &>> 40)
-    let value = chance(number, channel)
-    if isSmooth {
-      wave.write(from: value, by: chance(number &+ 1, channel) - value, frames)
-    } else {
-      wave.to.fill(value * wave.scale + wave.offset)
-    }
+  }
+
+  /// The random value of a channel in a cycle, and the next one, which are calculated once a cycle.
+  @inline(__always) @_noLocks private func pair(_ number: UInt32, _ channel: Int) -> Held {
+    if held[channel].isKnown, held[channel].number == number { return held[channel] }
+    return drawPair(number, channel)
+  }
+
+  @inline(never) @_noLocks private func drawPair(_ number: UInt32, _ channel: Int) -> Held {
+    let pair = Held(
+      number: number, value: chance(number, channel), next: chance(number &+ 1, channel), isKnown: true)
+    held[channel] = pair
+    return pair
   }
 
   /// Random values of frames of several cycles.

@@ -48,6 +48,14 @@ SOSTENUTO_VECTOR sostenuto_integers sostenuto_shifted(const long long *places, l
                                  __builtin_convertvector((*(const places_of_memory *)(places + 8) + more) >> bits, sostenuto_eight_integers),
                                  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
+/* Sixteen places from one on, `step` apart: as signed parts of a cycle. */
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_parts_from(long long start, long long step) {
+  const sostenuto_places numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+  sostenuto_places low = numbers * step, high = low + 8 * step;
+  return __builtin_shufflevector(__builtin_convertvector((low + start) >> 8, sostenuto_eight_integers),
+                                 __builtin_convertvector((high + start) >> 8, sostenuto_eight_integers),
+                                 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_shifted_parts(const long long *places, long long more) { return sostenuto_shifted(places, more, 8); }
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_shifted_numbers(const long long *places, long long more) {
   return sostenuto_shifted(places, more, 40);
