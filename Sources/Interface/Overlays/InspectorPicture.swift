@@ -176,6 +176,12 @@ struct InspectorPicture {
 
   // MARK: Ports
 
+  /// Columns of a port's name, with a blank behind the longest one.
+  private var portColumns: Int {
+    let ports = (facts.kind?.inputs ?? []) + (facts.kind?.outputs ?? [])
+    return max(9, ports.map { DisplayWidth.of($0.name) + 1 }.max() ?? 0)
+  }
+
   private var portLines: [[Span]] {
     guard let node, scene.programs[node.id] == nil else { return [] }
     let cables = scene.cables(of: node.id)
@@ -201,7 +207,8 @@ struct InspectorPicture {
     let found = (isInput ? report?.inputs : report?.outputs)?.first { $0.name == port.name }
     let count = port.isEvents ? "events" : "\(found?.channels ?? 0) ch"
     var spans = [
-      Span(DisplayWidth.padded(port.name, to: 9), .port), Span(DisplayWidth.padded(count, to: 7), .dim),
+      Span(DisplayWidth.padded(port.name, to: portColumns), .port),
+      Span(DisplayWidth.padded(count, to: 7), .dim),
       Span(isInput ? "← " : "→ ", .dim),
     ]
     guard used.isEmpty else {
@@ -382,8 +389,11 @@ struct InspectorPicture {
     let found = (port.isInput ? report?.inputs : report?.outputs)?.first { $0.name == port.port }
     let levels = found.map { port.isInput ? scene.levels(ofInput: $0).peaks : $0.peaks }
     let peak = levels?.max() ?? 0
-    var spans = [Span(DisplayWidth.padded(port.port, to: 9), .port)]
-    spans += Meter.bar(peak, columns: min(20, max(0, inner.columns - 18)))
+    var spans = [Span(DisplayWidth.padded(port.port, to: portColumns), .port)]
+    let isControl = facts.kind.map { $0.category == .modulation || $0.category == .control } ?? false
+    spans += Meter.bar(
+      isControl ? min(peak, Meter.unclipped) : peak, columns: min(20, max(0, inner.columns - 9 - portColumns))
+    )
     spans.append(Span(DisplayWidth.padded(Meter.text(peak), to: 5, right: true) + " dB", .value))
     canvas.put(spans, at: Point(inner.column, row), columns: inner.columns)
     guard soundRows > 1 else { return }
