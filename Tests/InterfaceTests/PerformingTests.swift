@@ -136,6 +136,7 @@ import Testing
     stage.press("p")
     #expect(stage.app.state.mode == .play && stage.screen.contains("1 low.gain"), "\(stage.screen)")
     #expect(stage.screen.contains("no keyboard and no sampler"), "\(stage.screen)")
+    #expect(stage.canvas.lines.last?.contains("pedal") == false, "nothing has a pedal")
     stage.press("alt-1 right")
     #expect(stage.lastEdit.hasPrefix("set low.gain"))
     stage.press("esc z")
@@ -170,7 +171,7 @@ import Testing
   @Test func theValueOfAControlStandsAtThePromptAndTheFirstLetterReplacesIt() {
     let stage = sized(.demo())
     stage.press(": =control_1_dist.drive enter p alt-1 enter")
-    #expect(stage.screen.contains(":set dist.drive 18dB"), "\(stage.screen)")
+    #expect(stage.screen.contains(": set dist.drive 18dB"), "\(stage.screen)")
     stage.press("=6dB enter")
     #expect(stage.lastEdit == "set dist.drive 6dB")
     // Other keys edit it as it stands.

@@ -125,9 +125,11 @@ import Session
     }
   }
 
-  /// The commands of the prompt. What stands behind one is asked for there.
+  /// The commands of the prompt. What stands behind one is asked for there; what quits without a question is typed there.
   private static var commands: [Entry] {
-    PromptCommand.all.filter { $0.takesArgument || ActionTable[$0.names[0]] == nil }.map { command in
+    PromptCommand.all.filter {
+      $0.takesArgument || ActionTable[$0.names[0]] == nil && !$0.names[0].hasSuffix("!")
+    }.map { command in
       Entry(name: ":\(command.names[0])", detail: command.help) { desk in
         guard !command.takesArgument else { return Prompt.open(command.names[0] + " ", desk) }
         desk.attempt { try command.effect(desk, "") }

@@ -254,6 +254,9 @@ import Screen
     let isTurning = desk.state.play.control != nil
     var hints =
       isPlaying ? Piano.hints(view, isTurning: isTurning) : view.hints(desk.scene, desk.state)
+    if isPlaying, !desk.state.play.hasPlayer {
+      hints.removeAll { ["pedal", "octave-down", "octave-up"].contains($0.action) }
+    }
     if desk.state.isLocked, let quit = hints.firstIndex(where: { $0.action == "quit" }) {
       hints[quit] = ("lock", "unlock")
     }

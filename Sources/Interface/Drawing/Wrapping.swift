@@ -81,14 +81,17 @@ enum Wrapping {
   /// As many of the lines: the first ones, which name the danger, a sign of what is left out, and the last one.
   static func bounded(_ lines: [[Span]], to rows: Int, columns: Int) -> [[Span]] {
     guard lines.count > rows, rows > 0 else { return lines }
-    var first = Array(lines.prefix(rows - 1))
-    if var cut = first.popLast() {
-      while cut.count > 1, cut.width + 2 > columns || cut.last?.text.allSatisfy(\.isWhitespace) == true {
-        cut.removeLast()
-      }
-      first.append(cut + [Span(" …", .dim)])
+    return beginning(of: lines, in: rows - 1, columns: columns) + lines.suffix(1)
+  }
+
+  /// The first lines, with a sign at their end where others follow.
+  static func beginning(of lines: [[Span]], in rows: Int, columns: Int) -> [[Span]] {
+    var first = Array(lines.prefix(max(0, rows)))
+    guard lines.count > rows, var cut = first.popLast() else { return first }
+    while cut.count > 1, cut.width + 2 > columns || cut.last?.text.allSatisfy(\.isWhitespace) == true {
+      cut.removeLast()
     }
-    return first + lines.suffix(1)
+    return first + [cut + [Span(" …", .dim)]]
   }
 
   /// Draws lines, the last one at `row`. Of too many some are left out. Returns the position after the last one.

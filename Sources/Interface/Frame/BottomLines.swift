@@ -44,12 +44,6 @@ enum BottomLines {
     canvas.put(fitting(state.keyHints, columns: room), at: Point(start, row), columns: room)
   }
 
-  /// True where the last row shows all of these beside the mode.
-  static func hasRoom(_ hints: [KeyHelp], columns: Int) -> Bool {
-    let width = hints.reduce(-3) { $0 + DisplayWidth.of("\($1.keys) \($1.name)") + 3 }
-    return width <= columns - DisplayWidth.of(" PATCH ") - 3
-  }
-
   /// The hints that have room. The way out is the last one to be dropped.
   private static func fitting(_ hints: [KeyHelp], columns: Int) -> [Span] {
     func spans(_ hint: KeyHelp) -> [Span] { [Span(hint.keys, .keyName), Span(" " + hint.name, .hint)] }

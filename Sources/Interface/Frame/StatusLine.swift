@@ -114,13 +114,19 @@ enum StatusLine {
       spans: mark + [Span("\(name)\(others) ", .statusBar)] + figures, short: mark + figures, rank: .take)
   }
 
+  /// `3:05`
+  private static func minutes(_ seconds: Double) -> String {
+    let whole = Int(limited: seconds)
+    return "\(whole / 60):\(whole % 60 < 10 ? "0" : "")\(whole % 60)"
+  }
+
   /// `plays tune.mid 0:12 of 3:05`
   private static func song(_ song: SongStatus) -> Group {
     let word = [Span(song.isHalted ? "halted " : "plays ", .statusBar)]
-    let place = [Span(Take.words(seconds: song.seconds), .statusValue)]
+    let place = [Span(minutes(song.seconds), .statusValue)]
     return Group(
       spans: word + [Span("\(song.name) ", .statusBar)] + place
-        + [Span(" of \(Take.words(seconds: song.duration))", .statusBar)],
+        + [Span(" of \(minutes(song.duration))", .statusBar)],
       short: word + place, rank: .transport)
   }
 
