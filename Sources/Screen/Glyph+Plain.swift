@@ -14,7 +14,7 @@ extension Glyph {
 
   /// Signs and blocks by what they mean.
   private static let table: [Unicode.Scalar: Unicode.Scalar] = pairs(
-    "…. ▸> ▶> ›> →> ◂< ←< ‹< ↑^ ↓v ▾v ●* ○o •* ◆* ◇o ◌. ≠! ■# ·. ×x −- ⇄% ↺@ Ø! ▎| ▏| ▕| █# ▇# ▆# ▅= ▄= ▃- ▂- ▁. ░. ▒: ▓# "
+    "…~ ▸> ▶> ›> →> ◂< ←< ‹< ↑^ ↓v ▾v ●* ○o •* ◆* ◇o ◌. ≠! ■# ·. ×x −- ⇄% ↺@ Ø! ▎| ▏| ▕| █# ▇# ▆# ▅= ▄= ▃- ▂- ▁. ░. ▒: ▓# "
       + "┈. ┊: ┄. ┆: ╌. ╎: ①1 ②2 ③3 ④4 ⑤5 ⑥6 ⑦7 ⑧8 ♩b ⇧^ ±+ °o µu μu “\" ”\" ‘' ’' –- —- €E £L §S")
 
   /// Letters of Latin, without their marks.

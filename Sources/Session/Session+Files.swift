@@ -29,7 +29,7 @@ extension Session {
   /// end. `keepingEdits`: unsaved edits of the present patch stay in its journal. Main thread.
   public func openOther(_ path: String, keepingEdits: Bool = false) throws {
     // What cannot be read leaves the present patch as it is.
-    let song = StarterPatch.isSong(path) ? try MidiFile(bytes: try PatchFile.read(path)) : nil
+    let song = StarterPatch.isSong(path) ? try Song.read(path) : nil
     let starter = StarterPatch.text(playing: path)
     if starter != nil, song == nil { _ = try PatchFile.firstByte(of: path) }
     if starter == nil {

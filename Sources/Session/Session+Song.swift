@@ -12,6 +12,40 @@ struct Song {
   var next = 0
   /// Engine frame of its start; nil: files are still loading.
   var start: Int64?
+  /// Seconds of it that have been sent.
+  var sent = 0.0
+  /// It waits for the transport: all that was sent has ended.
+  var isHalted = false
+
+  /// Reads a MIDI file; an error names it.
+  static func read(_ path: String) throws -> MidiFile {
+    let bytes = try PatchFile.read(path)
+    do throws(MidiFileError) {
+      return try MidiFile(bytes: bytes)
+    } catch {
+      throw SongError(path: path, error: error)
+    }
+  }
+}
+
+/// A MIDI file that is none.
+struct SongError: Error, CustomStringConvertible {
+  let path: String
+  let error: MidiFileError
+
+  var description: String { "\(path): \(error)" }
+}
+
+/// A MIDI file that plays, as views show it.
+public struct SongStatus: Sendable, Equatable {
+  /// Name of the file.
+  public var name: String
+  /// Seconds played, and all.
+  public var seconds: Double
+  /// Seconds of the whole.
+  public var duration: Double
+  /// It waits for the transport to roll.
+  public var isHalted: Bool
 }
 
 extension Session {
@@ -23,9 +57,19 @@ extension Session {
   /// Name of the MIDI file that plays; nil: none does.
   public var songName: String? { song?.name }
 
-  /// Plays a MIDI file from its start, when all files are loaded. Throws a `FileError` or a `MidiFileError`. Main thread.
+  /// The MIDI file that plays, and how far it is.
+  var songStatus: SongStatus? {
+    guard let song else { return nil }
+    let played = song.start.map { Double(engine.renderer.time - $0) / engine.rate } ?? 0
+    return SongStatus(
+      name: song.name, seconds: min(max(0, song.isHalted ? song.sent : played), song.duration),
+      duration: song.duration, isHalted: song.isHalted)
+  }
+
+  /// Plays a MIDI file from its start, when all files are loaded, while the transport rolls. An error names the file. Main
+  /// thread.
   public func playSong(_ path: String) throws {
-    let file = try MidiFile(bytes: try PatchFile.read(path))
+    let file = try Song.read(path)
     endSong()
     song = Song(name: PatchFile.split(path).name, events: file.events, duration: file.duration)
   }
@@ -42,11 +86,22 @@ extension Session {
     guard var playing = song, isLoaded || playing.start != nil else { return }
     let rate = engine.rate
     let now = engine.renderer.time
-    // The first events are ahead of the block that is being rendered.
-    let start = playing.start ?? now + Int64(rate / 10)
-    playing.start = start
-    let horizon = Double(now - start) / rate + Self.songLead
     let listeners = songListeners
+    guard engine.transport.isRolling else {
+      guard !playing.isHalted, let start = playing.start else { return }
+      playing.isHalted = true
+      song = playing
+      // Behind what was sent ahead, which sounds still.
+      let end = max(now, start + Int64(limited: playing.sent * rate))
+      for listener in listeners { play(Event(.allNotesOff), on: listener.node, at: end) }
+      return
+    }
+    // The first events are ahead of the block that is being rendered. After a halt the rest comes as if it had gone on.
+    let first = now + Int64(rate / 10) - Int64(limited: playing.sent * rate)
+    let start = playing.isHalted ? first : playing.start ?? first
+    (playing.start, playing.isHalted) = (start, false)
+    let horizon = max(playing.sent, Double(now - start) / rate + Self.songLead)
+    playing.sent = horizon
     var count = 0
     while playing.next < playing.events.count, playing.events[playing.next].seconds <= horizon,
       count < Self.mostSongEvents

@@ -29,6 +29,7 @@ extension Session {
     status.lostEvents = engine.lostEvents
     status.lostTraceEntries = engine.lostTraceEntries
     status.transport = transportStatus
+    status.song = songStatus
     status.takes = runningTakes.filter { $0.owner == nil }.map(\.take.status)
     if options.isPatchbay {
       let graph = programs.patchbay?.picture.graph ?? ServerGraph()

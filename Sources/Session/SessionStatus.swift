@@ -51,6 +51,8 @@ public struct SessionStatus: Sendable, Equatable {
   public var transport = TransportStatus()
   /// Sound cards that nodes have for themselves, by the nodes' names.
   public var cards: [String: CardState] = [:]
+  /// The MIDI file that plays; nil: none does.
+  public var song: SongStatus?
   /// Takes under way.
   public var takes: [Take.Status] = []
   /// Names of nodes muted by the blast shield.

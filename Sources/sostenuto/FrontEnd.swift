@@ -60,6 +60,8 @@ enum FrontEnd {
       app.tell(preferences.problems)
     } else if let (text, isError) = session.diagnostics.summary {
       app.state.message = .init(text, isError: isError)
+    } else if let song = session.songName {
+      app.state.message = .init(SessionWorkbench.songPlays(song))
     } else if app.state.message == nil {
       app.state.message = .init(session.status.driverMessage)
     }

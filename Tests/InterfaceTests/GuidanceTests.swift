@@ -47,7 +47,7 @@ import Testing
     stage.press("F2 : =collapse_dist_main_into_fx enter")
     #expect(footer(stage).contains("Esc out of it"), "\(stage.screen)")
     stage.press("esc z")
-    #expect(footer(stage).contains("Esc close"))
+    #expect(footer(stage).contains("Esc go there"))
     stage.press("esc alt-l")
     stage.columns = 140
     #expect(!footer(stage).contains("quit") && footer(stage).contains("Alt-L unlock"))

@@ -67,6 +67,14 @@ import Testing
     #expect(Keymap.read("=", file: "k").problems.count == 1)
   }
 
+  @Test func aKeyAboveAllSectionsIsToldThatOneIsMissingAndTheSectionsAreListedOnce() {
+    let (_, problems) = Keymap.read(
+      "play = \"F10\"\nundo = \"F11\"\nredo = \"F9\"\n[nowhere]\n", file: "keys.toml")
+    #expect(problems.count == 4)
+    #expect(problems[0].hasPrefix("keys.toml:1: error: `play` stands in no section"), "\(problems)")
+    #expect(problems.count { $0.contains("[anywhere], [patch]") } == 1, "\(problems)")
+  }
+
   @Test func theREADMEsTablesNameEveryKey() {
     let text = ActionTable.markdown
     for entry in ActionTable.entries { #expect(text.contains(entry.help)) }

@@ -24,7 +24,7 @@ import Testing
     stage.press("=piano enter")
     #expect(stage.focus == "piano")
     stage.press("ctrl-p =ddrive enter")
-    #expect((stage.app.state.overlay as? Prompt)?.line.text == "set dist.drive ")
+    #expect((stage.app.state.overlay as? Prompt)?.line.text == "set dist.drive 18dB")
     stage.press("=6dB enter")
     #expect(stage.lastEdit == "set dist.drive 6dB")
     stage.press("ctrl-p =undo enter")

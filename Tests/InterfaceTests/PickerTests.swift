@@ -102,12 +102,14 @@ import Testing
 
   @Test func escMakesNoCable() throws {
     let (stage, choose) = try modulated()
+    stage.app.desk.focus(try #require(stage.session.patch.id(named: "tone")))
     stage.press("c")
     try choose(.output(port(stage, "slow", "out")))
     stage.press("tab")
     try choose(.input(port(stage, "fil", "q")))
     stage.press("esc")
     #expect(stage.session.patch.cables.count == 2 && stage.message == "not connected")
+    #expect(stage.focus == "tone", "the focus is where it was, and so are the letters")
   }
 
   // MARK: Learning

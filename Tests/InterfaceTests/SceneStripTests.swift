@@ -53,7 +53,15 @@ import Testing
     #expect(stage.lastEdit == "recall 1")
     stage.press("alt-R alt-T alt-Y alt-U")
     stage.columns = 40
-    #expect(self.row(stage).contains("▸7"))
+    #expect(self.row(stage).contains("▸7") && self.row(stage).hasPrefix("‹"), "\(self.row(stage))")
+    stage.press("alt-q")
+    #expect(self.row(stage).hasPrefix("▸1 verse") && self.row(stage).contains("›"), "\(self.row(stage))")
+    stage.columns = 60
+    stage.press("alt-r")
+    #expect(
+      self.row(stage).hasPrefix(" scenes ‹") || self.row(stage).hasPrefix(" scenes  1"), "\(self.row(stage))")
+    stage.columns = 40
+    stage.press("alt-u")
     #expect(!self.row(stage).contains("1 verse"))
   }
 

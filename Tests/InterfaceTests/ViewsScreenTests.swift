@@ -141,10 +141,10 @@ import Testing
            ╰──────────╯  ╰ upright.sfz 6 ╯ ┊  ┗━━━━━━━━━━━━━━━┛ │
                                            ┊4ms                 │
                                            ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮ │
-        ▸equalizer  Up to eight parametric bands.  alizer     ┊ │↓
-      ── envelope                                  ───────────────
+        ▸equalizer  Up to eight parametric bands.
+         envelope
       : replace dist equ
-                     ^ no kind `equ`
+                     ^ no kind `equ`                    Esc leave
       """)
   }
 
@@ -191,7 +191,7 @@ import Testing
       │                                     │ ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮ │
       ╰─────────────────────────────────────╯ ┊ equalizer     ┊ │↓
       ────────────────────────────────────────────────────────────
-       dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0
+       Up to eight parametric bands.
        PATCH   ? help   : prompt   c connect   d disconnect
       """)
   }
@@ -202,6 +202,7 @@ import Testing
     (scene, state) = reconnecting()
     state.overlay = Question(
       text: "save reconnect.patch before leaving?", keys: [("y", "yes"), ("n", "no")])
+    state.keyHints = state.overlay?.hints ?? []
     expectScreen(
       scene, state, 60, 10,
       """
@@ -213,8 +214,8 @@ import Testing
                                           ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈╮ │
                                           ╰┈┈┤ equalizer    ├┈┼╮ ↓
       ────────────────────────────────────────────────────────────
-       save reconnect.patch before leaving?   y yes   n no
-       PATCH   ? help   : prompt   c connect   d disconnect
+       save reconnect.patch before leaving?
+       PATCH   y yes   n no
       """)
   }
 

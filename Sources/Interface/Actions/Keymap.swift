@@ -48,6 +48,14 @@ public struct Keymap: Sendable {
     return text
   }
 
+  /// The words about a name that is no section. The sections are listed once.
+  private static func misplaced(_ name: String, _ value: TomlValue?, _ said: [String]) -> String {
+    let known = ActionTable.contexts.map { "[\($0.name)]" }.joined(separator: ", ")
+    let list = said.contains { $0.hasSuffix(known) } ? "" : "; there are \(known)"
+    guard value?.table == nil else { return "unknown section [\(name)]\(list)" }
+    return "`\(name)` stands in no section: the line of one is missing above it\(list)"
+  }
+
   /// Reads a file of changes:
   /// ```toml
   /// [patch]
@@ -73,8 +81,7 @@ public struct Keymap: Sendable {
       guard let context = ActionTable.contexts.first(where: { $0.name == section }),
         let keys = table[section]?.table
       else {
-        let known = ActionTable.contexts.map { "[\($0.name)]" }.joined(separator: ", ")
-        found.append((table.line(of: [section]), "unknown section [\(section)]; there are \(known)"))
+        found.append((table.line(of: [section]), misplaced(section, table[section], found.map(\.words))))
         continue
       }
       var written: [Key: String] = [:]

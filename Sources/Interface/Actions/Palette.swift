@@ -2,7 +2,8 @@ import Patch
 import PatchLanguage
 import Session
 
-/// Everything by its name: nodes, parameters, scenes, actions with their keys, kinds to add, and the verbs of the language.
+/// Everything by its name: nodes, parameters, scenes, actions with their keys, kinds to add, the verbs of the language and
+/// the commands of the prompt.
 @MainActor enum Palette {
   /// Parameters are left out of patches with more nodes than this.
   private static let mostNodes = 500
@@ -15,7 +16,8 @@ import Session
 
   nonisolated static let actions: [Action] = [
     Action(
-      "palette", "Find anything: nodes, parameters, scenes, themes, actions, kinds, verbs, recent files",
+      "palette",
+      "Find anything: nodes, parameters, scenes, themes, actions, kinds, verbs, commands, recent files",
       [.anywhere: "ctrl-p"]
     ) {
       open($0)
@@ -26,7 +28,7 @@ import Session
     var entries: [Entry] = []
     var names: Set<String> = []
     for entry in nodes(desk) + scenes(desk) + layouts + themes(desk) + actionEntries + kinds(desk) + verbs
-      + files
+      + commands + files
     where names.insert(entry.name).inserted {
       entries.append(entry)
     }
@@ -56,7 +58,8 @@ import Session
               catalogue[node.kind]?[parameter: path.name]?.summary,
             ].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "  ")
           ) {
-            Prompt.open("set \(node.name)\(path.suffix) ", $0)
+            let value = $0.scene.patch.value(of: node.name, path, catalogue: catalogue)
+            Prompt.open("set \(node.name)\(path.suffix) ", value: value?.line ?? "", $0)
           }
         }
       }
@@ -113,10 +116,23 @@ import Session
     }
   }
 
+  /// Without those that are actions of the same name, since nothing follows them.
   private static var verbs: [Entry] {
-    Verb.all.map { verb in
+    Verb.all.filter { $0.usage != $0.name || ActionTable[$0.name] == nil }.map { verb in
       Entry(name: ":\(verb.name)", detail: verb.summary.filter { $0 != "`" }) {
         Prompt.open(verb.name + " ", $0)
+      }
+    }
+  }
+
+  /// The commands of the prompt. What stands behind one is asked for there; what quits without a question is typed there.
+  private static var commands: [Entry] {
+    PromptCommand.all.filter {
+      $0.takesArgument || ActionTable[$0.names[0]] == nil && !$0.names[0].hasSuffix("!")
+    }.map { command in
+      Entry(name: ":\(command.names[0])", detail: command.help) { desk in
+        guard !command.takesArgument else { return Prompt.open(command.names[0] + " ", desk) }
+        desk.attempt { try command.effect(desk, "") }
       }
     }
   }

@@ -96,7 +96,8 @@ import Screen
       needsRender = true
     }
     if Saving(desk).tellOfVersion() { needsRender = true }
-    desk.state.play.target = Piano(desk).target
+    noteFault()
+    Piano(desk).findPlayer()
     Piano(desk).tick()
     Piano(desk).settle()
     Learning.tick(desk)
@@ -114,10 +115,22 @@ import Screen
     if needsRender { movedAt = desk.now() }
   }
 
+  /// Seconds for which the reason why edits are not safe stands in the status line of a narrow screen. `Alt-S` tells it later.
+  private static let faultTime = 8.0
+
+  private func noteFault() {
+    let words = scene.status.journalFault
+    if words != desk.fault?.words { desk.fault = words.map { ($0, desk.now()) } }
+    let isKnown = desk.fault.map { desk.now() - $0.time > Self.faultTime } ?? false
+    if isKnown != desk.state.isFaultKnown { needsRender = true }
+    desk.state.isFaultKnown = isKnown
+  }
+
   public func handle(_ event: InputEvent) {
     needsRender = true
     movedAt = desk.now()
     let view = desk.state.view
+    let asked = desk.asked?.time
     switch event {
     case .key(let stroke): handle(stroke)
     case .paste(let text):
@@ -139,6 +152,7 @@ import Screen
     case .terminate: wish = .quit
     }
     while !desk.requests.isEmpty { perform(desk.requests.removeFirst()) }
+    if event.isDeed, let asked, desk.asked?.time == asked { desk.asked = nil }
     // On the smallest screens the inspector takes all rows: another view takes its place.
     if desk.state.view != view, desk.state.overlay is Inspector, desk.viewSize.rows == 0 {
       desk.state.overlay = nil
@@ -180,6 +194,7 @@ import Screen
   private func settle() {
     desk.keepFocus()
     if !(desk.state.overlay is Prompt) { desk.previewedTheme = nil }
+    Controls(desk).settle()
     (desk.state.overlay as? any Overlay)?.settle(desk)
     for view in Views.all { view.settle(desk) }
     Tour.follow(desk)
@@ -235,9 +250,13 @@ import Screen
     if let overlay = desk.state.overlay { return overlay.hints }
     let view = Views[desk.state.view]
     let isPlaying = desk.state.mode == .play
+    if !isPlaying, let keys = view.typingHints(desk.state) { return keys }
     let isTurning = desk.state.play.control != nil
     var hints =
       isPlaying ? Piano.hints(view, isTurning: isTurning) : view.hints(desk.scene, desk.state)
+    if isPlaying, !desk.state.play.hasPlayer {
+      hints.removeAll { ["pedal", "octave-down", "octave-up"].contains($0.action) }
+    }
     if desk.state.isLocked, let quit = hints.firstIndex(where: { $0.action == "quit" }) {
       hints[quit] = ("lock", "unlock")
     }
@@ -256,6 +275,18 @@ import Screen
     }
     knownHints = (actions, contexts, keys)
     return keys
+  }
+}
+
+extension InputEvent {
+  /// Something that the user does, and not the end or the repetition of it.
+  fileprivate var isDeed: Bool {
+    switch self {
+    case .key(let stroke): stroke.action == .press
+    case .mouse(let mouse): mouse.action == .press || mouse.action == .wheel
+    case .paste: true
+    case .resize, .focus, .terminate: false
+    }
   }
 }
 

@@ -19,10 +19,14 @@ import Screen
     case (.press, .left) where mouse.modifiers.contains(.ctrl):
       if case .node(let id) = hit(mouse.point) { Selecting(desk).toggle(id) }
     case (.press, .left): press(mouse.point)
-    case (.press, .right): view.press(.right, hit(mouse.point), at: mouse.point, desk)
-    case (.drag, _): view.drag(to: mouse.point, hit(mouse.point), desk)
+    case (.press, .right):
+      if case .key(let key) = hit(mouse.point) { return Piano(desk).click(key) }
+      view.press(.right, hit(mouse.point), at: mouse.point, desk)
+    case (.drag, _):
+      if case .key = desk.drag { return slide(to: hit(mouse.point)) }
+      view.drag(to: mouse.point, hit(mouse.point), desk)
     case (.release, _):
-      view.release(hit(mouse.point), desk)
+      if case .key = desk.drag { Piano(desk).letGo() } else { view.release(hit(mouse.point), desk) }
       desk.drag = nil
     default: break
     }
@@ -41,11 +45,15 @@ import Screen
   private func press(_ point: Point) {
     switch hit(point) {
     case .tab(let name): Views.show(Views[name], desk)
-    case .key(let key): Piano(desk).click(key)
+    case .key(let key): Piano(desk).press(key)
     case .control(let number): Controls(desk).pick(number)
     case .scene(let number): Scenes(desk).recall(number)
     case let hit: view.press(.left, hit, at: point, desk)
     }
+  }
+
+  private func slide(to hit: Hit) {
+    if case .key(let key) = hit { Piano(desk).slide(to: key) } else { Piano(desk).slide(to: nil) }
   }
 
   private func turnWheel(_ mouse: MouseEvent) {

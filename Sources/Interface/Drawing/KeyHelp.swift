@@ -1,3 +1,5 @@
+import Screen
+
 /// Help for a key, for the hints at the lower edge and the help screen.
 public struct KeyHelp: Sendable, Hashable {
   /// Keys for display: `c`, `Ctrl-R`, `F2 1`.
@@ -16,6 +18,14 @@ public struct KeyHelp: Sendable, Hashable {
     self.keys = keys
     self.name = name
     self.help = help
+  }
+}
+
+extension [KeyHelp] {
+  /// True where the last row of the screen shows all of these, beside the mode.
+  func fit(columns: Int) -> Bool {
+    let width = reduce(-3) { $0 + DisplayWidth.of("\($1.keys) \($1.name)") + 3 }
+    return width <= columns - DisplayWidth.of(" PATCH ") - 3
   }
 }
 

@@ -22,6 +22,8 @@ enum Meter {
   }
 
   static func isClipping(_ peak: Float) -> Bool { peak >= 1 }
+  /// The highest level that does not.
+  static let unclipped = Float(1).nextDown
 
   /// A horizontal bar; a partially filled last cell is lower.
   static func bar(_ peak: Float, columns: Int) -> [Span] { bar(MeterLevel(peak: peak), columns: columns) }

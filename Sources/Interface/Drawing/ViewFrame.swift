@@ -23,7 +23,8 @@ struct ViewFrame {
   private static let controlRows = 2
 
   init(
-    columns: Int, rows: Int, isPlaying: Bool, hasControls: Bool = false, hasScenes: Bool = false,
+    columns: Int, rows: Int, isPlaying: Bool, hasPlayer: Bool = true, hasControls: Bool = false,
+    hasScenes: Bool = false,
     hasInspector: Bool = false, hasTour: Bool = false
   ) {
     self.columns = columns
@@ -57,7 +58,7 @@ struct ViewFrame {
       top += height
     }
     if isPlaying {
-      let height = rows >= 20 && columns >= 40 ? Self.keyboardRows : rows >= 8 ? 1 : 0
+      let height = hasPlayer && rows >= 20 && columns >= 40 ? Self.keyboardRows : rows >= 8 ? 1 : 0
       if height > 0 {
         bottom -= height
         playBar = Rect(column: 0, row: bottom, columns: columns, rows: height)

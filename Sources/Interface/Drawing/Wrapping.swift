@@ -16,6 +16,18 @@ enum Wrapping {
     return DisplayWidth.truncated(name, to: half) + end
   }
 
+  /// `open /home/me/song.patch` as `open …/song.patch`: a path is shortened at its left, since its end tells it from others.
+  static func shortened(path text: String, to columns: Int) -> String {
+    guard DisplayWidth.of(text) > columns, let slash = text.firstIndex(of: "/") else { return text }
+    let label = text[..<slash]
+    let room = columns - DisplayWidth.of(String(label)) - 1
+    var end = text[slash...]
+    while DisplayWidth.of(String(end)) > room, end.count > 1 { end = end.dropFirst() }
+    // Whole folders, where the file's name has room.
+    if let whole = end.firstIndex(of: "/") { end = end[whole...] }
+    return DisplayWidth.truncated(label + "…" + end, to: columns)
+  }
+
   /// A name of a node's part, such as `dist.drive` or `main[0,1]`, of which the node is shortened: the part tells it from its
   /// neighbours.
   static func shortened(part name: String, to columns: Int) -> String {
@@ -66,12 +78,26 @@ enum Wrapping {
     return pieces
   }
 
-  /// Draws lines, the last one at `row`. If there are too many, the first ones, which name the danger, and
-  /// the last one are shown. Returns the position after the last one.
+  /// As many of the lines: the first ones, which name the danger, a sign of what is left out, and the last one.
+  static func bounded(_ lines: [[Span]], to rows: Int, columns: Int) -> [[Span]] {
+    guard lines.count > rows, rows > 0 else { return lines }
+    return beginning(of: lines, in: rows - 1, columns: columns) + lines.suffix(1)
+  }
+
+  /// The first lines, with a sign at their end where others follow.
+  static func beginning(of lines: [[Span]], in rows: Int, columns: Int) -> [[Span]] {
+    var first = Array(lines.prefix(max(0, rows)))
+    guard lines.count > rows, var cut = first.popLast() else { return first }
+    while cut.count > 1, cut.width + 2 > columns || cut.last?.text.allSatisfy(\.isWhitespace) == true {
+      cut.removeLast()
+    }
+    return first + [cut + [Span(" …", .dim)]]
+  }
+
+  /// Draws lines, the last one at `row`. Of too many some are left out. Returns the position after the last one.
   @discardableResult static func draw(_ lines: [[Span]], endingAt row: Int, on canvas: inout Canvas) -> Point
   {
-    var lines = lines
-    if lines.count > row + 1 { lines = lines.prefix(row) + lines.suffix(1) }
+    let lines = bounded(lines, to: row + 1, columns: canvas.columns - 2)
     let first = row - lines.count + 1
     for (index, line) in lines.enumerated() {
       canvas.fill(Rect(column: 0, row: first + index, columns: canvas.columns, rows: 1))

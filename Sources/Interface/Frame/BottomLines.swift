@@ -10,12 +10,21 @@ enum BottomLines {
       let words = Wrapping.words(said(message), look(message))
       let lines = Wrapping.lines([words], columns: canvas.columns - 2, gap: 1)
       if lines.count > 1 {
-        Wrapping.draw(lines, endingAt: row, on: &canvas)
+        let most = mostRows(message, columns: canvas.columns, row: row)
+        Wrapping.draw(
+          Wrapping.bounded(lines, to: most, columns: canvas.columns - 2), endingAt: row, on: &canvas)
         return
       }
     }
     canvas.put(
       messageSpans(scene, state, columns: canvas.columns - 2), at: Point(1, row), columns: canvas.columns - 2)
+  }
+
+  /// What is said covers as many cells as three rows of 80 columns, and an error no more than half of the screen: the patch
+  /// and the piano stay in sight.
+  private static func mostRows(_ message: ViewState.Message, columns: Int, row: Int) -> Int {
+    let rows = (3 * 80 + columns - 1) / max(1, columns)
+    return max(3, message.isError ? row / 2 : min(rows, row / 2))
   }
 
   /// `isShared`: there is no message row, so this one shows messages.

@@ -6,7 +6,8 @@ import Session
 /// The first row: the file and the driver's state. A fault replaces the latter.
 enum StatusLine {
   static func draw(
-    _ scene: Scene, isLocked: Bool = false, inside: String? = nil, on canvas: inout Canvas, row: Int
+    _ scene: Scene, isLocked: Bool = false, isFaultKnown: Bool = false, inside: String? = nil,
+    on canvas: inout Canvas, row: Int
   ) {
     let width = canvas.columns
     let status = scene.status
@@ -17,7 +18,7 @@ enum StatusLine {
         [Span("! " + fault, .statusFault)], at: Point(min(1, width - 1), row), columns: width - 2)
       return
     }
-    let fault = journalFault(status)
+    let fault = journalFault(status, isKnown: isFaultKnown, columns: width)
     // Dangers come first, since the end is cut.
     let name =
       (fault.map { [Span($0, .trouble), Span("  ")] } ?? []) + [Span(scene.fileName, .statusValue)]
@@ -85,6 +86,7 @@ enum StatusLine {
       add(.fault, Span("muted ", .statusBar), Span(muted + others, .trouble))
     }
     if let take = status.takes.first { groups.append(self.take(take, of: status.takes)) }
+    if let song = status.song { groups.append(self.song(song)) }
     for (name, count) in [
       ("events lost", status.lostEvents), ("MIDI lost", status.lostMidi), ("under-runs", status.underruns),
     ] where count > 0 {
@@ -112,9 +114,31 @@ enum StatusLine {
       spans: mark + [Span("\(name)\(others) ", .statusBar)] + figures, short: mark + figures, rank: .take)
   }
 
-  private static func journalFault(_ status: SessionStatus) -> String? {
-    status.journalFault.map { "NOT SAFE FROM A CRASH: \($0)" }
+  /// `3:05`
+  private static func minutes(_ seconds: Double) -> String {
+    let whole = Int(limited: seconds)
+    return "\(whole / 60):\(whole % 60 < 10 ? "0" : "")\(whole % 60)"
   }
+
+  /// `plays tune.mid 0:12 of 3:05`
+  private static func song(_ song: SongStatus) -> Group {
+    let word = [Span(song.isHalted ? "halted " : "plays ", .statusBar)]
+    let place = [Span(minutes(song.seconds), .statusValue)]
+    return Group(
+      spans: word + [Span("\(song.name) ", .statusBar)] + place
+        + [Span(" of \(minutes(song.duration))", .statusBar)],
+      short: word + place, rank: .transport)
+  }
+
+  /// `isKnown`: it has been seen whole for a while, so that it leaves room for the figures where there is little.
+  private static func journalFault(_ status: SessionStatus, isKnown: Bool = false, columns: Int = 0)
+    -> String?
+  {
+    status.journalFault.map { isKnown && columns < wideColumns ? "NOT SAFE" : "NOT SAFE FROM A CRASH: \($0)" }
+  }
+
+  /// From this width on a lasting fault stays whole.
+  private static let wideColumns = 140
 
   private static func driverFault(_ status: SessionStatus) -> String? {
     guard status.isDisturbed, !status.driverMessage.isEmpty else { return nil }

@@ -20,8 +20,8 @@ extension Views {
     let frame = ViewFrame(scene, state, columns: canvas.columns, rows: canvas.rows)
     if let row = frame.status {
       StatusLine.draw(
-        scene, isLocked: state.isLocked, inside: state.view == .graph ? state.graph.inside : nil, on: &canvas,
-        row: row)
+        scene, isLocked: state.isLocked, isFaultKnown: state.isFaultKnown,
+        inside: state.view == .graph ? state.graph.inside : nil, on: &canvas, row: row)
     }
     if let row = frame.tabs { Tabs.draw(state, on: &canvas, row: row) }
     if let rect = frame.tour, let tour = state.tour {

@@ -36,6 +36,8 @@ struct GraphBox {
   /// Number of an endpoint's channels, counted from the last, that the driver lacks.
   var lackingChannels = 0
   var isUnheard = false
+  /// Its signals move others: they have no level that is too high.
+  var isControl = false
   /// Sound card of its own.
   var card: CardState?
   /// Another program that does not run.
@@ -153,6 +155,7 @@ struct GraphBox {
     lackingChannels = report?.lackingChannels ?? 0
     isUnheard = report?.isUnheard ?? false
     card = report?.card
+    isControl = facts.kind.map { $0.category == .modulation || $0.category == .control } ?? false
     self.place = node?.place
     fillFooter(report, facts, detail)
     if let program = scene.programs[id] {

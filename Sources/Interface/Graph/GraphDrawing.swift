@@ -26,7 +26,7 @@ enum GraphDrawing {
           drawDot(box, frame, scene, state, isFocused: box.id == focus, on: &canvas)
           continue
         }
-        draw(box, frame, scene, isFocused: box.id == focus, on: &canvas)
+        draw(box, frame, scene, isFocused: box.id == focus, isHinting: picture.isHinting, on: &canvas)
         if ([box.id] + box.others).contains(where: scene.changedByOthers.contains) {
           canvas.set("≠", at: Point(frame.right - 1, frame.row), Style(.changed))
         }
@@ -86,7 +86,8 @@ enum GraphDrawing {
   // MARK: Boxes
 
   private static func draw(
-    _ box: GraphBox, _ frame: Rect, _ scene: Scene, isFocused: Bool, on canvas: inout Canvas
+    _ box: GraphBox, _ frame: Rect, _ scene: Scene, isFocused: Bool, isHinting: Bool,
+    on canvas: inout Canvas
   ) {
     let peaks = box.peaks(scene)
     let isSounding = peaks.contains { Meter.decibels($0) > Meter.floor }
@@ -113,7 +114,9 @@ enum GraphDrawing {
       )
     }
     let kindKey: ThemeKey = box.isTroubled ? .trouble : box.isLeaving ? .dim : .kind
-    let meters = peaks.prefix(box.meterCount).map(Meter.cell)
+    let meters = peaks.prefix(box.meterCount).map {
+      Meter.cell(box.isControl ? min($0, Meter.unclipped) : $0)
+    }
     let left = Point(frame.column + 2, frame.row + 1)
     canvas.put([Span(box.kind, kindKey)], at: left, columns: inner - (meters.isEmpty ? 0 : meters.width + 1))
     canvas.put(meters, endingAt: left.column + inner, row: left.row)
@@ -122,9 +125,9 @@ enum GraphDrawing {
       let place = Point(left.column, left.row + 1 + index)
       if case .meter(let name, let channel) = line {
         let peak = channel.map { channels.indices.contains($0) ? channels[$0] : 0 } ?? peaks.max() ?? 0
-        drawMeter(name, peak, at: place, columns: inner, on: &canvas)
+        drawMeter(name, peak, clips: !box.isControl, at: place, columns: inner, on: &canvas)
       } else {
-        draw(line, at: place, columns: inner, text, on: &canvas)
+        draw(line, at: place, columns: inner, text, isChosen: isHinting, on: &canvas)
       }
     }
     let bottom = frame.bottom - 1
@@ -183,21 +186,27 @@ enum GraphDrawing {
   }
 
   private static func drawMeter(
-    _ name: String, _ peak: Float, at point: Point, columns: Int, on canvas: inout Canvas
+    _ name: String, _ peak: Float, clips: Bool, at point: Point, columns: Int, on canvas: inout Canvas
   ) {
     let level = Meter.text(peak)
     var start = point.column
     if !name.isEmpty { start += canvas.put([Span(name + " ", .dim)], at: point, columns: columns) }
     let room = columns - (start - point.column) - 4
-    canvas.put(Meter.bar(peak, columns: room), at: Point(start, point.row), columns: max(0, room))
+    let shown = clips ? peak : min(peak, Meter.unclipped)
+    canvas.put(Meter.bar(shown, columns: room), at: Point(start, point.row), columns: max(0, room))
     canvas.put(
       [Span(level, level == "·" ? .dim : .value)], endingAt: point.column + columns, row: point.row)
   }
 
   private static func draw(
-    _ line: GraphBox.Line, at point: Point, columns: Int, _ text: ThemeKey, on canvas: inout Canvas
+    _ line: GraphBox.Line, at point: Point, columns: Int, _ text: ThemeKey, isChosen: Bool,
+    on canvas: inout Canvas
   ) {
     switch line {
+    // Who is to choose a parameter needs its name more than its value.
+    case .setting(let name, let value)
+    where isChosen && DisplayWidth.of(name) + 1 + DisplayWidth.of(value) > columns:
+      canvas.put([Span(name, .dim)], at: point, columns: columns)
     case .setting(let name, let value):
       let right = [Span(value, .value)]
       let room = max(0, columns - right.width - (name.hasSuffix(GraphBox.mark) ? 0 : 1))

@@ -18,7 +18,7 @@ struct GraphView: View {
       ]
     }
     if state.graph.showsOverview {
-      return [("leave", "close"), ("find", "find"), ("show-help", "help"), ("quit", "quit")]
+      return [("leave", "go there"), ("find", "find"), ("show-help", "help"), ("quit", "quit")]
     }
     if scene.status.isPatchbay {
       return [

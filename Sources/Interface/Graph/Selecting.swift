@@ -11,7 +11,7 @@ import PatchLanguage
 
   nonisolated static let actions: [Action] = [
     Action("mark", "Mark the focused node for what follows, or unmark it", [.patch: "s"]) { desk in
-      if let id = desk.state.focus { Selecting(desk).toggle(id) }
+      if let id = desk.state.focus { Selecting(desk).toggle(id) } else { desk.complain(Desk.nothingThere) }
     },
     Action("mark-all", "Mark every node, or none", [.patch: "S"]) { Selecting($0).toggleAll() },
     Action(
@@ -38,6 +38,7 @@ import PatchLanguage
   }
 
   private func toggleAll() {
+    if scene.patch.nodes.isEmpty { return desk.complain(Desk.nothingThere) }
     desk.state.marked = desk.state.marked.isEmpty ? Set(scene.patch.nodes.keys) : []
   }
 
@@ -52,7 +53,7 @@ import PatchLanguage
       taken.insert(name)
       names[node.id] = name
     }
-    guard let first = nodes.first else { return desk.complain("no node to copy") }
+    guard let first = nodes.first else { return desk.complain(Desk.nothingThere) }
     var edits = nodes.map { Edit.copy($0.name, to: names[$0.id] ?? "") }
     // Cables of a sub-patch are those of nodes inside, by its own name.
     let copies = Dictionary(uniqueKeysWithValues: nodes.map { ($0.name, names[$0.id] ?? "") })
@@ -74,7 +75,7 @@ import PatchLanguage
 
   private func copy() {
     let nodes = desk.chosenNodes
-    guard let first = nodes.first else { return desk.complain("no node to copy") }
+    guard let first = nodes.first else { return desk.complain(Desk.nothingThere) }
     desk.copy(PatchWriter.lines(of: Set(nodes.map(\.id)), in: scene.patch, catalogue: scene.catalogue))
     desk.say("copied \(nodes.count == 1 ? first.name : "\(nodes.count) nodes")")
   }

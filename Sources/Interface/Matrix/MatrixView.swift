@@ -36,6 +36,14 @@ struct MatrixView: View {
       ]
   }
 
+  func typingHints(_ state: ViewState) -> [KeyHelp]? {
+    guard state.matrix.typed != nil else { return nil }
+    return [
+      KeyHelp(keys: "Enter", name: "set"), KeyHelp(keys: "Esc", name: "leave"),
+      KeyHelp(keys: "0…9 . -", name: "type dB"), KeyHelp(keys: "Backspace", name: "delete"),
+    ]
+  }
+
   func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
     MatrixPicture.draw(scene, state, on: &canvas)
   }

@@ -12,15 +12,32 @@ struct Chooser: Overlay {
   var then: @MainActor (String, Desk) -> Void = { _, _ in }
 
   var matching: [(name: String, detail: String)] {
-    filter.isEmpty
-      ? items
-      : FuzzyMatch.ranked(filter, names: items.map(\.name), details: items.map(\.detail)).map { items[$0] }
+    if filter.isEmpty { return items }
+    let found = ranked(filter)
+    // The sign of the prompt stands before what actions do, too.
+    return found.isEmpty && filter.hasPrefix(":") ? ranked(String(filter.dropFirst())) : found
   }
 
-  let hints = [
-    KeyHelp(keys: "↑ ↓", name: "choose"), KeyHelp(keys: "letters", name: "filter"),
-    KeyHelp(keys: "Enter", name: "take"), KeyHelp(keys: "Esc", name: "leave"),
-  ]
+  private func ranked(_ letters: String) -> [(name: String, detail: String)] {
+    FuzzyMatch.ranked(letters, names: items.map(\.name), details: items.map(\.detail)).map { items[$0] }
+  }
+
+  var hints: [KeyHelp] {
+    let way = KeyHelp(keys: "Esc", name: "leave")
+    guard !matching.isEmpty else { return [KeyHelp(keys: "Backspace", name: "fewer letters"), way] }
+    return [
+      KeyHelp(keys: "↑ ↓", name: "choose"), KeyHelp(keys: "letters", name: "filter"),
+      KeyHelp(keys: "Enter", name: "take"), way,
+    ]
+  }
+
+  /// Pasted text filters as typed text does.
+  @MainActor func paste(_ text: String, _ desk: Desk) {
+    var chooser = self
+    chooser.filter += (text.split(whereSeparator: \.isNewline).first ?? "").lowercased()
+    chooser.selected = 0
+    desk.state.overlay = chooser
+  }
 
   func words(_ scene: Scene) -> [String] {
     let shown = matching
@@ -43,6 +60,7 @@ struct Chooser: Overlay {
     case "esc", "ctrl-c":
       desk.state.overlay = nil
       return
+    case "ctrl-g": desk.wish = .redraw
     case "enter":
       guard matching.indices.contains(selected) else { return }
       desk.state.overlay = nil
@@ -72,8 +90,11 @@ struct Chooser: Overlay {
     let items = matching
     let names = min(self.items.map { DisplayWidth.of($0.name) }.max() ?? 0, 30)
     let details = self.items.map { DisplayWidth.of($0.detail) }.max() ?? 0
+    // A wide screen shows whole sentences.
+    let widest = max(76, canvas.columns - 16)
     let inside = Popup.draw(
-      title, columns: max(30, min(names + 4 + details, 76)), rows: self.items.count + 1, frame, on: &canvas)
+      title, columns: max(30, min(names + 4 + details, widest)), rows: self.items.count + 1, frame,
+      on: &canvas)
     guard !inside.isEmpty else { return }
     canvas.put([Span("/", .prompt, on: .popup)], at: inside.origin, columns: inside.columns)
     // Its end is seen, where the typing goes on.
@@ -98,11 +119,24 @@ struct Chooser: Overlay {
       let place = inside.origin + Point(0, 1 + row)
       canvas.fill(
         Rect(column: place.column, row: place.row, columns: inside.columns, rows: 1), " ", Style(ground))
+      let detail = hasDetails ? item.detail : ""
+      // A name takes the columns that its own detail leaves.
+      let columns = max(names, inside.columns - 4 - DisplayWidth.of(detail))
+      let name = Wrapping.shortened(path: item.name, to: columns)
       canvas.put(
         [
-          Span(isSelected ? "▸ " : "  ", .accent), Span(DisplayWidth.padded(item.name, to: names), .value),
-          Span("  "), Span(hasDetails ? item.detail : "", .dim),
+          Span(isSelected ? "▸ " : "  ", .accent), Span(DisplayWidth.padded(name, to: names), .value),
+          Span("  "), Span(detail, .dim),
         ], at: place, columns: inside.columns, on: ground)
+    }
+    guard items.indices.contains(selected) else { return }
+    let isCut = !hasDetails || DisplayWidth.of(items[selected].detail) > inside.columns - 4 - names
+    if isCut, !items[selected].detail.isEmpty, frame.message == row {
+      // What the list cuts of the selected one stands below it.
+      let words = Wrapping.words(items[selected].detail, .text)
+      let lines = Wrapping.lines([words], columns: canvas.columns - 2, gap: 1)
+      Wrapping.draw(Wrapping.bounded(lines, to: 3, columns: canvas.columns - 2), endingAt: row, on: &canvas)
+      canvas.placeCursor(at: inside.origin + Point(min(inside.columns - 1, 1 + typed.cursor), 0))
     }
   }
 }

@@ -59,7 +59,9 @@ struct InspectorPicture {
   private mutating func arrange() {
     var left = inner.rows
     func wrapped(_ text: String, _ key: ThemeKey, most: Int) -> [[Span]] {
-      Array(Wrapping.lines([Wrapping.words(text, key)], columns: inner.columns, gap: 1).prefix(most))
+      Wrapping.beginning(
+        of: Wrapping.lines([Wrapping.words(text, key)], columns: inner.columns, gap: 1), in: most,
+        columns: inner.columns)
     }
     func take(_ lines: [[Span]], gap: Int = 0) -> [[Span]] {
       let taken = Array(lines.prefix(max(0, left - gap)))
@@ -68,17 +70,22 @@ struct InspectorPicture {
     }
     parameterRows = min(lines.count, 3, left)
     left -= parameterRows
-    help = take(wrapped(helpText, .dim, most: min(max(4, left / 3), 8)))
+    help = take(wrapped(helpText, .dim, most: min(max(4, left / 3), 8, left)))
     // What the kind is stands there whole where there are rows enough, and the parameters scroll.
     let whole = wrapped(summaryText, .text, most: inner.rows >= 20 ? 4 : 2)
-    let reserved = 3 + (inner.rows >= 20 ? whole.count : 0)
+    // What it does at present, and its level, are seen beside any number of parameters.
+    let hasSound = inspector.port(scene) != nil
+    let live = min(left, min(instrumentLines.count, 2) + (hasSound ? 1 : 0))
+    left -= live
+    let reserved = min(3, portLines.count) + (inner.rows >= 20 ? whole.count : 0)
     let more = min(lines.count - parameterRows, max(0, left - reserved))
     parameterRows += more
     left -= more
     ports = take(portLines, gap: 0)
+    left += live - (hasSound ? 1 : 0)
     instrument = take(instrumentLines, gap: 0)
     summary = take(whole)
-    let hasSound = inspector.port(scene) != nil
+    if hasSound { left += 1 }
     // Blank rows between the parts where there is room for all of them.
     let parts = [summary.count, parameterRows, help.count, ports.count, instrument.count].count { $0 > 0 }
     if left >= parts + (hasSound ? 1 + Self.scopeRows.lowerBound : 0) {
@@ -176,6 +183,12 @@ struct InspectorPicture {
 
   // MARK: Ports
 
+  /// Columns of a port's name, with a blank behind the longest one.
+  private var portColumns: Int {
+    let ports = (facts.kind?.inputs ?? []) + (facts.kind?.outputs ?? [])
+    return max(9, ports.map { DisplayWidth.of($0.name) + 1 }.max() ?? 0)
+  }
+
   private var portLines: [[Span]] {
     guard let node, scene.programs[node.id] == nil else { return [] }
     let cables = scene.cables(of: node.id)
@@ -201,7 +214,8 @@ struct InspectorPicture {
     let found = (isInput ? report?.inputs : report?.outputs)?.first { $0.name == port.name }
     let count = port.isEvents ? "events" : "\(found?.channels ?? 0) ch"
     var spans = [
-      Span(DisplayWidth.padded(port.name, to: 9), .port), Span(DisplayWidth.padded(count, to: 7), .dim),
+      Span(DisplayWidth.padded(port.name, to: portColumns), .port),
+      Span(DisplayWidth.padded(count, to: 7), .dim),
       Span(isInput ? "← " : "→ ", .dim),
     ]
     guard used.isEmpty else {
@@ -238,17 +252,18 @@ struct InspectorPicture {
     guard let report else { return [] }
     var lines: [[Span]] = []
     if let file = report.file {
-      var words = [Span(file, .value)]
+      var words: [[Span]] = []
       if let facts = scene.instruments[inspector.owner] {
-        words.append(Span("  \(facts.regions) region\(facts.regions == 1 ? "" : "s")", .dim))
-        if facts.programs > 1 { words.append(Span(", \(facts.programs) programs", .dim)) }
+        let programs = facts.programs > 1 ? ", \(facts.programs) programs" : ""
+        words.append([Span("\(facts.regions) region\(facts.regions == 1 ? "" : "s")\(programs)", .dim)])
         if let keys = facts.keys {
-          words.append(
-            Span("  \(Value.noteName(keys.lowerBound))…\(Value.noteName(keys.upperBound))", .dim))
+          words.append([
+            Span("\(Value.noteName(keys.lowerBound))…\(Value.noteName(keys.upperBound))", .dim)
+          ])
         }
       }
-      if report.memory > 0 { words.append(Span("  \(Printout.megabytes(report.memory))", .dim)) }
-      lines.append(words)
+      if report.memory > 0 { words.append([Span(Printout.megabytes(report.memory), .dim)]) }
+      lines += Wrapping.lines([[[Span(file, .value)]], words], columns: inner.columns, gap: 2)
     }
     if let load = report.loading { lines.append([Span("loading \(load.words)", .accent)]) }
     if let fault = report.fault { lines.append([Span(fault, .trouble)]) }
@@ -382,8 +397,11 @@ struct InspectorPicture {
     let found = (port.isInput ? report?.inputs : report?.outputs)?.first { $0.name == port.port }
     let levels = found.map { port.isInput ? scene.levels(ofInput: $0).peaks : $0.peaks }
     let peak = levels?.max() ?? 0
-    var spans = [Span(DisplayWidth.padded(port.port, to: 9), .port)]
-    spans += Meter.bar(peak, columns: min(20, max(0, inner.columns - 18)))
+    var spans = [Span(DisplayWidth.padded(port.port, to: portColumns), .port)]
+    let isControl = facts.kind.map { $0.category == .modulation || $0.category == .control } ?? false
+    spans += Meter.bar(
+      isControl ? min(peak, Meter.unclipped) : peak, columns: min(20, max(0, inner.columns - 9 - portColumns))
+    )
     spans.append(Span(DisplayWidth.padded(Meter.text(peak), to: 5, right: true) + " dB", .value))
     canvas.put(spans, at: Point(inner.column, row), columns: inner.columns)
     guard soundRows > 1 else { return }

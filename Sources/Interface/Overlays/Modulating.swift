@@ -20,6 +20,8 @@ struct Modulating: Overlay {
   /// Nothing has been typed into the field yet: the first letter replaces what it suggests.
   private var isUntouched = true
   private var error: String?
+  /// The focus before it was asked, for when no cable is made.
+  private let formerFocus: NodeID?
 
   let closesOnClick = false
   let hints = [
@@ -77,14 +79,17 @@ struct Modulating: Overlay {
       let path = NodeFacts(node, catalogue).lines.first(where: { $0.line == ends.destination.port }),
       let value = patch.value(of: node.name, path, catalogue: catalogue)
     else { return false }
+    let focus = desk.state.focus
     desk.focus(node.id)
-    desk.state.overlay = Modulating(desk.scene.name(of: ends), node, path, parameter, value)
+    desk.state.overlay = Modulating(desk.scene.name(of: ends), node, path, parameter, value, focus)
     return true
   }
 
   private init(
-    _ cable: CableName, _ node: Node, _ path: ParameterPath, _ parameter: ParameterDescription, _ value: Value
+    _ cable: CableName, _ node: Node, _ path: ParameterPath, _ parameter: ParameterDescription,
+    _ value: Value, _ focus: NodeID?
   ) {
+    formerFocus = focus
     (self.cable, self.node, self.path, destination) = (cable, node.name, path, node.id)
     units = parameter.depthUnits
     self.value = value.line
@@ -99,6 +104,7 @@ struct Modulating: Overlay {
     switch stroke.key {
     case "esc", "ctrl-c", "ctrl-g":
       desk.state.overlay = nil
+      if let formerFocus { desk.focus(formerFocus) }
       return desk.say("not connected")
     case "enter", "ctrl-j": return connect(desk)
     case "tab", "shift-tab", "up", "down":

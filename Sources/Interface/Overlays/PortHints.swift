@@ -190,8 +190,10 @@ struct PortHints: Overlay {
       EntryLine.placeCursor(EntryLine.draw("/", finding, row: row, on: &canvas), row: row, on: &canvas)
       return
     }
-    canvas.put(
-      [Span(purpose, .prompt), Span("  "), Span(typed.isEmpty ? "type two letters" : typed, .promptText)],
-      at: Point(1, row), columns: canvas.columns - 2)
+    let asked = typed.isEmpty ? "type two letters" : typed
+    Wrapping.draw(
+      Wrapping.lines(
+        [Wrapping.words(purpose, .prompt), [[Span(asked, .promptText)]]], columns: canvas.columns - 2, gap: 2),
+      endingAt: row, on: &canvas)
   }
 }

@@ -10,8 +10,15 @@ struct Prompt: Overlay {
   var selectedCompletion: Int?
   /// The error in the line, with its column (from 0).
   var error: (text: String, column: Int)?
+  /// Characters at the line's end that stand for the present value: the first letter replaces them.
+  private var suggested = 0
+  /// A key that has no effect here, by its name.
+  private var idle: String?
 
-  init(_ line: LineEditor) { self.line = line }
+  init(_ line: LineEditor, suggested: Int = 0) {
+    self.line = line
+    self.suggested = suggested
+  }
 
   let hints = [
     KeyHelp(keys: "Tab", name: "complete"), KeyHelp(keys: "↑ ↓", name: "history"),
@@ -21,6 +28,7 @@ struct Prompt: Overlay {
   var entry: (sign: String, line: LineEditor)? { (":", line) }
 
   func words(_ scene: Scene) -> [String] {
+    if let idle { return [Self.waiting(idle)] }
     if let error { return ["error at \(error.column + 1): \(error.text)"] }
     guard let selectedCompletion, completions.indices.contains(selectedCompletion) else { return [] }
     return ["\(completions[selectedCompletion]), \(selectedCompletion + 1) of \(completions.count)"]
@@ -28,7 +36,18 @@ struct Prompt: Overlay {
 
   func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
     let place = EntryLine.draw(":", line, showing: error?.column, row: row, on: &canvas)
+    if suggested > 0 {
+      let columns = DisplayWidth.of(String(line.characters.suffix(suggested)))
+      let left = max(0, place.start + place.cursor - columns)
+      canvas.restyle(Rect(column: left, row: row, columns: place.start + place.cursor - left, rows: 1)) {
+        $0 = Style(.completionSelected)
+      }
+    }
     if let error { draw(error, place, row: row, frame, on: &canvas) }
+    if let idle, let hints = frame.hints, hints != row {
+      EntryLine.clear(hints, on: &canvas)
+      canvas.put([Span(Self.waiting(idle), .promptError)], at: Point(1, hints), columns: canvas.columns - 2)
+    }
     drawCompletions(above: row, start: place.start, on: &canvas)
     EntryLine.placeCursor(place, row: row, on: &canvas)
   }
@@ -50,40 +69,58 @@ struct Prompt: Overlay {
     guard let hints = frame.hints, hints != row else { return }
     EntryLine.clear(hints, on: &canvas)
     let text = [Span("^ ", .promptError), Span(error.text, .promptError)]
-    guard text.width < canvas.columns - 1 else {
+    // The way out stays beside it, as beside the keys.
+    let way = [Span("Esc", .keyName), Span(" leave", .hint)]
+    let mark = isSeen ? column : 0
+    let end = canvas.columns - 1 - way.width
+    if mark + 2 < end {
+      canvas.put(way, at: Point(end, hints), columns: way.width)
+    } else {
+      canvas.put(way, at: Point(min(1, max(0, mark - 1)), hints), columns: max(0, mark - 2))
+    }
+    guard mark + text.width + 2 <= end else {
       // What one row cannot show whole goes on above the prompt; the mark stays below the place.
-      canvas.put([text[0]], at: Point(isSeen ? column : 0, hints), columns: canvas.columns)
+      canvas.put([text[0]], at: Point(mark, hints), columns: canvas.columns)
       let lines = Wrapping.lines(
         [Wrapping.words(error.text, .promptError)], columns: canvas.columns - 2, gap: 1)
       if row > 0 { Wrapping.draw(lines, endingAt: row - 1, on: &canvas) }
       return
     }
-    let left = isSeen ? min(column, max(0, canvas.columns - text.width - 1)) : 0
-    canvas.put(text, at: Point(left, hints), columns: canvas.columns - left)
+    canvas.put(text, at: Point(mark, hints), columns: end - mark)
   }
+
+  private static func waiting(_ key: String) -> String { "\(key) waits: Esc leaves the prompt" }
 
   private func drawCompletions(above row: Int, start: Int, on canvas: inout Canvas) {
     let most = min(8, row - 1)
     guard !completions.isEmpty, most > 0 else { return }
     let selected = selectedCompletion ?? -1
-    let first = Popup.first(selected, shown: most, of: candidates.count)
-    let shown = Array(candidates.dropFirst(first).prefix(most))
+    // Where not all have room, the last row says how many follow.
+    let room = candidates.count > most && most > 1 ? most - 1 : most
+    let first = Popup.first(selected, shown: room, of: candidates.count)
+    var shown = Array(candidates.dropFirst(first).prefix(room))
     let rest = candidates.count - first - shown.count
-    let more = rest > 0 ? "  +\(rest)" : ""
-    let last = DisplayWidth.of((shown.last?.text ?? "") + more)
-    let texts = max(shown.map { DisplayWidth.of($0.text) }.max() ?? 0, last)
+    if room < most { shown.append(Completion.Candidate(rest > 0 ? "+\(rest) more" : "the last")) }
+    let texts = shown.map { DisplayWidth.of($0.text) }.max() ?? 0
     let details = shown.map { DisplayWidth.of($0.detail) }.max() ?? 0
     // Descriptions stand beside the words where they can be read.
-    let room = canvas.columns - start
-    let hasDetails = details > 0 && room - texts - 5 >= 12
-    let width = min(room, texts + 3 + (hasDetails ? details + 2 : 0))
+    let columns = canvas.columns - start
+    let hasDetails = details > 0 && columns - texts - 5 >= 12
+    let width = min(columns, texts + 3 + (hasDetails ? details + 2 : 0))
     for (index, candidate) in shown.enumerated() {
-      let isSelected = first + index == selected
+      let isMore = index == room
+      let isSelected = first + index == selected && !isMore
       let place = Point(start, row - shown.count + index)
+      // Pieces of the view beside the list would read as parts of it.
+      EntryLine.clear(place.row, on: &canvas)
       let key: ThemeKey = isSelected ? .completionSelected : .completion
+      if isMore {
+        canvas.put(DisplayWidth.padded("", to: width), at: place, Style(key))
+        canvas.put([Span(candidate.text, .dim)], at: place + Point(1, 0), columns: width - 1, on: key)
+        continue
+      }
       let mark = isSelected ? "▸" : " "
-      let more = index == shown.count - 1 ? more : ""
-      let text = DisplayWidth.padded(mark + candidate.text + more, to: hasDetails ? texts + 3 : width)
+      let text = DisplayWidth.padded(mark + candidate.text, to: hasDetails ? texts + 3 : width)
       canvas.put(DisplayWidth.padded(text, to: width), at: place, Style(key))
       if hasDetails {
         canvas.put(
@@ -95,10 +132,21 @@ struct Prompt: Overlay {
 }
 
 @MainActor extension Prompt {
-  /// Opens it with the beginning of a line.
-  static func open(_ text: String = "", _ desk: Desk) {
-    show(Prompt(LineEditor(text, history: desk.promptHistory)), desk)
+  /// Opens it with the beginning of a line. `value`: what stands at its end, until something else is typed.
+  static func open(_ text: String = "", value: String = "", _ desk: Desk) {
+    show(Prompt(LineEditor(text + value, history: desk.promptHistory), suggested: value.count), desk)
   }
+
+  /// Without the value that stands there until something else is typed.
+  private var bare: Prompt {
+    var prompt = self
+    prompt.line.replaceBeforeCursor(suggested, with: "")
+    prompt.suggested = 0
+    return prompt
+  }
+
+  /// After a key that edits.
+  private mutating func edited() { (error, idle, suggested) = (nil, nil, 0) }
 
   // MARK: Keys
 
@@ -110,23 +158,27 @@ struct Prompt: Overlay {
     case "shift-tab": takeCompletion(-1, desk)
     case "backspace" where line.isEmpty: desk.state.overlay = nil
     default:
-      var prompt = self
-      guard prompt.line.handle(.key(stroke)) else { return }
-      prompt.error = nil
-      Prompt.show(prompt, desk)
+      var prompt = stroke.key.text == nil ? self : bare
+      if prompt.line.handle(.key(stroke)) {
+        prompt.edited()
+        Prompt.show(prompt, desk)
+      } else if case .function = stroke.key.code {
+        prompt.idle = stroke.key.description
+        desk.state.overlay = prompt
+      }
     }
   }
 
   /// Several lines are performed at once, the first with what stands in the prompt before it.
   func paste(_ text: String, _ desk: Desk) {
-    var prompt = self
+    var prompt = bare
     let lines = text.split(whereSeparator: \.isNewline)
     if lines.count > 1 {
-      let behind = line.text.dropFirst(line.textBeforeCursor.count)
-      return perform(line.textBeforeCursor + text + behind, desk)
+      let before = prompt.line.textBeforeCursor
+      return perform(before + text + prompt.line.text.dropFirst(before.count), desk)
     }
     prompt.line.handle(.paste(text.trimmingNewlines))
-    prompt.error = nil
+    prompt.edited()
     Prompt.show(prompt, desk)
   }
 
@@ -161,6 +213,7 @@ struct Prompt: Overlay {
       let diagnostic = error as? Diagnostic
       let refusal = (error as? EditError).map { StatementParser.diagnostic(for: $0, in: text) }
       let place = diagnostic ?? refusal
+      prompt.edited()
       prompt.error = (place?.words ?? Desk.words(error), max(0, (place?.column ?? 1) - 1))
       prompt.candidates = []
       prompt.selectedCompletion = nil
@@ -185,7 +238,11 @@ struct Prompt: Overlay {
   /// Shows the prompt with the completions at its cursor.
   private static func show(_ prompt: Prompt, _ desk: Desk) {
     var prompt = prompt
-    prompt.candidates = prompt.found(desk).candidates
+    // They stand in place of a value that is only suggested.
+    prompt.candidates = prompt.bare.found(desk).candidates.map {
+      // The summary of a parameter is a sentence, and its range follows.
+      Completion.Candidate($0.text, $0.detail.substituting(".,", with: ":"))
+    }
     prompt.selectedCompletion = nil
     prompt.present(desk)
   }
@@ -216,15 +273,15 @@ struct Prompt: Overlay {
   /// Inserts the next candidate; the list stays until something else is typed.
   private func takeCompletion(_ step: Int, _ desk: Desk) {
     guard !completions.isEmpty else { return }
-    var prompt = self
+    var prompt = bare
     let count = completions.count
     let old = selectedCompletion
     let next = old.map { ($0 + step + count) % count } ?? (step > 0 ? 0 : count - 1)
     // Before the cursor stands the typed word, or the candidate inserted last.
-    let replaced = old.map { completions[$0].count } ?? found(desk).range.count
+    let replaced = old.map { completions[$0].count } ?? prompt.found(desk).range.count
     prompt.line.replaceBeforeCursor(replaced, with: completions[next])
     prompt.selectedCompletion = next
-    prompt.error = nil
+    prompt.edited()
     if count == 1 {
       // An unfinished word, such as `dist.` or `gain=`, gets no space.
       if let last = completions[next].last, !Self.unfinished.contains(last) { prompt.line.insert(" ") }

@@ -25,6 +25,9 @@ struct PromptCommand: Sendable {
     (self.arguments, self.preview, self.effect) = (arguments, preview, effect)
   }
 
+  /// Its help begins with its form.
+  var takesArgument: Bool { help.hasPrefix(names[0] + " ") }
+
   static let all: [PromptCommand] =
     [
       PromptCommand(

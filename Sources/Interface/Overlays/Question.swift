@@ -23,6 +23,14 @@ struct Question: Overlay {
   }
 
   func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
+    // The last row has the answers where it has room for all of them; otherwise they stand behind the question alone.
+    if let last = frame.hints, last != row {
+      if hints.fit(columns: canvas.columns) {
+        let lines = Wrapping.lines([Wrapping.words(text, .prompt)], columns: canvas.columns - 2, gap: 1)
+        return canvas.placeCursor(at: Wrapping.draw(lines, endingAt: row, on: &canvas))
+      }
+      EntryLine.clear(last, on: &canvas)
+    }
     let answers = keys.map { [Span($0.key, .keyName), Span(" " + $0.meaning, .text)] }
     let lines = Wrapping.lines(
       [Wrapping.words(text, .prompt), answers], columns: canvas.columns - 2, gap: 3)

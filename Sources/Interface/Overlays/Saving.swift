@@ -13,7 +13,12 @@ import Session
     as path: String?, despite accepted: Set<SaveObstacle.Reason> = [],
     then: @escaping @MainActor (Desk) -> Void = { _ in }
   ) {
-    write(despite: accepted, { try $0.workbench.save(as: path, despite: $1) }, then: then)
+    write(
+      despite: accepted,
+      { desk, accepted in
+        let said = try desk.workbench.save(as: path, despite: accepted)
+        return desk.scene.status.song.map { "\(said), without \($0.name): no patch names a song" } ?? said
+      }, then: then)
   }
 
   /// Writes the history into a script, and asks if there is a file of that name.

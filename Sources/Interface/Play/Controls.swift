@@ -23,6 +23,11 @@ import Screen
     choose(for: number)
   }
 
+  /// Lets go of a control that turns nothing any more, as after an undo.
+  func settle() {
+    if let number = desk.state.play.control, targets[number] == nil { desk.state.play.control = nil }
+  }
+
   func pick(_ number: Int) {
     guard let target = targets[number] else { return choose(for: number) }
     desk.state.play.control = number
@@ -43,24 +48,26 @@ import Screen
     }
   }
 
-  /// Opens the prompt for the value of the picked control, or else of the crosspoint under the cursor.
+  /// Opens the prompt with the value of the picked control, or else of the crosspoint under the cursor.
   func type() {
     let picked = desk.state.play.control.flatMap { targets[$0] }
     guard let target = picked ?? crosspoint else { return desk.say("Alt-1 to Alt-8 pick a control") }
-    switch target {
-    case .setting: Prompt.open("set \(target) ", desk)
-    case .morph: Prompt.open("\(target) ", desk)
-    case .gain(let name):
-      desk.attempt {
+    desk.attempt {
+      let (patch, catalogue) = (desk.scene.patch, desk.scene.catalogue)
+      let value = try patch.controlled(target, catalogue: catalogue).value.line
+      switch target {
+      case .setting: Prompt.open("set \(target) ", value: value, desk)
+      case .morph: Prompt.open("\(target) ", value: value, desk)
+      case .gain(let name):
         // The gain is typed behind the rest of the cable's line.
-        let cable = try desk.scene.patch.existing(name, catalogue: desk.scene.catalogue)
-        let rest = Edit.connect(name, cable.settings.with(gain: 0))
-        Prompt.open("\(rest.line) gain=", desk)
+        let rest = Edit.connect(name, try patch.existing(name, catalogue: catalogue).settings.with(gain: 0))
+        Prompt.open("\(rest.line) gain=", value: value, desk)
       }
     }
   }
 
-  /// Asks what a control is to turn: the crosspoint under the cursor, the focused node's parameters, then all others.
+  /// Asks what a control is to turn: what it turns now, the crosspoint under the cursor, the focused node's parameters, then
+  /// all others.
   func choose(for number: Int) {
     var items: [(name: String, detail: String)] = []
     var seen: Set<String> = []
@@ -71,6 +78,12 @@ import Screen
         seen.insert(name).inserted
       else { return }
       items.append((name, found.value.display))
+    }
+    if let target = targets[number] {
+      // It stands first, so that Enter changes nothing.
+      let value = try? desk.scene.patch.controlled(target, catalogue: desk.scene.catalogue).value.display
+      items = [(target.description, "as now: \(value ?? "gone")"), ("off", "it turns nothing")]
+      seen.insert(target.description)
     }
     if let crosspoint { offer(crosspoint) }
     let nodes = desk.scene.patch.nodes.values
@@ -85,7 +98,6 @@ import Screen
     }
     let scenes = desk.scene.patch.scenes.keys.sorted()
     for (from, to) in zip(scenes, scenes.dropFirst()) { offer(.morph(Morph(from, to))) }
-    if let target = targets[number] { items.insert(("off", "it turns \(target)"), at: 0) }
     guard !items.isEmpty else { return desk.complain("nothing here that a control can turn") }
     desk.state.overlay = Chooser(title: "control \(number) turns", items: items) { name, desk in
       Controls(desk).assign(number, name)
@@ -104,6 +116,9 @@ import Screen
 
   /// Gives a control its target, as the language names it.
   func assign(_ number: Int, _ target: String) {
+    if target == targets[number]?.description {
+      return desk.state.mode == .play ? pick(number) : desk.say("control \(number) turns \(target)")
+    }
     desk.attempt {
       desk.say(try desk.workbench.perform(line: "control \(number) \(target)"))
       if desk.state.mode == .play { desk.state.play.control = targets[number] == nil ? nil : number }

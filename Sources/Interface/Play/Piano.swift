@@ -46,6 +46,17 @@ import Screen
 
   private static let nothingToPlay = "nothing to play: add a keyboard or a sampler"
 
+  /// There is something to do in play mode, if only with controls and scenes.
+  private var canPlay: Bool {
+    target != nil || !scene.patch.settings.controls.isEmpty || !scene.patch.scenes.isEmpty
+  }
+
+  /// Looks for the node that gets the notes.
+  func findPlayer() {
+    desk.state.play.target = target
+    desk.state.play.hasPlayer = desk.state.play.target != nil
+  }
+
   func toggleMode() {
     if desk.state.mode == .play {
       desk.state.mode = .patch
@@ -55,13 +66,13 @@ import Screen
       }
       return
     }
-    guard let target, let node = scene.patch[target] else {
-      return desk.complain(Self.nothingToPlay)
-    }
+    guard canPlay else { return desk.complain(Self.nothingToPlay) }
     desk.state.mode = .play
-    desk.state.play.target = target
+    findPlayer()
     desk.state.message = nil
-    if desk.state.play.held.isEmpty, isKeyboard(node), !desk.piano.hasPlayed {
+    if let node = desk.state.play.target.flatMap({ scene.patch[$0] }), isKeyboard(node),
+      desk.state.play.held.isEmpty, !desk.piano.hasPlayed
+    {
       desk.state.play.octave = min(max(number("octave", of: node) ?? 4, -1), 8)
       desk.state.play.velocity = min(max(number("velocity", of: node) ?? 100, 1), 127)
       desk.piano.hasPlayed = true
@@ -162,13 +173,44 @@ import Screen
     end(place)
   }
 
-  /// A click on the drawn keyboard starts a note; another one ends it.
-  func click(_ key: UInt8) {
-    guard let target = presentTarget else { return }
-    if let place = playing.first(where: { $0.value.key == key })?.key { return end(place) }
+  /// A click with the right button on the drawn keyboard starts a note that goes on; another one ends it.
+  func click(_ key: UInt8) { _ = strike(key, isHeld: false) }
+
+  /// The left button on the drawn keyboard: a note that lasts until the button is released, or the end of one that goes on.
+  func press(_ key: UInt8) {
+    desk.drag = .key(nil)
+    slide(to: key)
+  }
+
+  /// The button is down over a key, or over none.
+  func slide(to key: UInt8?) {
+    guard case .key(let place) = desk.drag, place.flatMap({ playing[$0]?.key }) != key || key == nil else {
+      return
+    }
+    letGo()
+    desk.drag = .key(key.flatMap { strike($0, isHeld: true) })
+  }
+
+  /// The button is released.
+  func letGo() {
+    if case .key(let place?) = desk.drag { end(place) }
+  }
+
+  /// Starts a note of a drawn key, or ends it if it sounds. Returns its position while it sounds.
+  private func strike(_ key: UInt8, isHeld: Bool) -> Character? {
+    guard let target = presentTarget else {
+      desk.complain(Self.nothingToPlay)
+      return nil
+    }
+    if let place = playing.first(where: { $0.value.key == key })?.key {
+      end(place)
+      return nil
+    }
     // A position that no key of the keyboard has.
-    guard let place = Unicode.Scalar(Self.clicked + UInt32(key)).map(Character.init) else { return }
+    guard let place = Unicode.Scalar(Self.clicked + UInt32(key)).map(Character.init) else { return nil }
     start(key, at: place, on: target)
+    playing[place]?.endsByRelease = isHeld
+    return place
   }
 
   private static let clicked: UInt32 = 0xE000
@@ -180,7 +222,8 @@ import Screen
   private func start(_ key: UInt8, at place: Character, on target: NodeID) {
     playing[place] = PianoMemory.Key(
       key: key, node: target, pressedAt: desk.now(),
-      endsByRelease: scene.hasKeyRelease && !Self.isClicked(place))
+      endsByRelease: scene.hasKeyRelease && !Self.isClicked(place),
+      listeners: scene.listeners(of: target, in: scene.patch))
     desk.workbench.play(Event(.noteOn, key: key, value: Float(desk.state.play.velocity)), on: target)
     showHeld()
   }
@@ -198,12 +241,18 @@ import Screen
     desk.state.play.heldBy = Dictionary(grouping: playing.values, by: \.node).mapValues { Set($0.map(\.key)) }
   }
 
-  /// Forgets notes of nodes that have left the patch, where they ended: an undo brings the node back without them.
+  /// Forgets notes that an edit has ended: their node has left the patch, or no node plays them any more. An undo brings node
+  /// and cables back without them.
   func settle() {
-    let gone = playing.filter { scene.patch[$0.value.node] == nil }.keys
-    guard !gone.isEmpty else { return }
-    for place in gone { playing[place] = nil }
-    showHeld()
+    guard !playing.isEmpty, desk.piano.settledOn !== scene.patch.revision else { return }
+    desk.piano.settledOn = scene.patch.revision
+    for (place, played) in playing where isOver(played) { end(place) }
+  }
+
+  private func isOver(_ played: PianoMemory.Key) -> Bool {
+    guard scene.patch[played.node] != nil else { return true }
+    return !played.listeners.isEmpty
+      && played.listeners.isDisjoint(with: scene.listeners(of: played.node, in: scene.patch))
   }
 
   func togglePedal() {
@@ -227,10 +276,12 @@ import Screen
 
   func panic() {
     if desk.state.isLocked, !desk.isConfirmed("panic", "locked: again for silence") { return }
+    let song = scene.status.song?.name
     desk.workbench.panic()
     playing = [:]
     desk.state.play.heldBy = [:]
     desk.state.play.pedal = false
-    desk.say("panic: every voice fades out")
+    desk.say(
+      "panic: every voice fades out" + (song.map { ", and \($0) is over: :open plays it again" } ?? ""))
   }
 }

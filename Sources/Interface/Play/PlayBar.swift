@@ -13,6 +13,11 @@ enum PlayBar {
     let bounds = canvas.bounds
     guard !bounds.isEmpty else { return }
     let columns = bounds.columns - 2
+    guard state.play.hasPlayer else {
+      let words = Span("no keyboard and no sampler: controls and scenes only", .dim)
+      canvas.put([words], at: Point(1, 0), columns: columns)
+      return
+    }
     canvas.put(
       facts(scene, state, short: bounds.rows < rows, columns: columns), at: Point(1, 0), columns: columns)
     if bounds.rows >= rows { drawKeys(state, on: &canvas) }
@@ -96,6 +101,7 @@ enum PlayBar {
 extension PlayBar {
   /// The MIDI key at a point of the bar.
   static func key(at point: Point, _ state: ViewState, _ size: Size) -> UInt8? {
+    guard state.play.hasPlayer else { return nil }
     let most = whites(state, size.columns)
     guard size.rows >= rows, (1...4).contains(point.row), point.column >= 2, point.column < 2 + most * 4
     else {

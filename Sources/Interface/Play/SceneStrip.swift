@@ -35,8 +35,8 @@ struct SceneStrip {
   /// On a narrow screen the scenes have the room.
   private var title: [Span] { columns < 50 ? [] : [Span(" scenes ", .dim)] }
 
-  /// The scenes that have room, the present one among them.
-  private var items: [Item] {
+  /// The scenes that have room, the present one among them, and whether there are others at the left and at the right.
+  private var shown: (items: [Item], hasEarlier: Bool, hasLater: Bool) {
     var items = scene.patch.scenes.sorted { $0.key < $1.key }.map { number, stored in
       let isPresent = scene.presentScene?.number == number
       let name = Wrapping.shortened(stored.name, to: Self.longestName)
@@ -49,23 +49,32 @@ struct SceneStrip {
           Span(mark + "  ", .warning),
         ])
     }
+    let all = items.map(\.number)
     let room = columns - time.width - 2 - title.width
-    func width() -> Int { items.reduce(0) { $0 + $1.spans.width } }
+    // The marks of others have a column each.
+    func width() -> Int { items.reduce(0) { $0 + $1.spans.width } + (items.count < all.count ? 2 : 0) }
     while items.count > 1, width() > room {
       // From the end that is farther from the present one.
       let index = items.firstIndex { $0.number == scene.presentScene?.number } ?? 0
       if index >= items.count - 1 - index { items.removeFirst() } else { items.removeLast() }
     }
-    var column = title.width
+    let hasEarlier = items.first?.number != all.first
+    var column = title.width + (hasEarlier ? 1 : 0)
     for index in items.indices {
       items[index].column = column
       column += items[index].spans.width
     }
-    return items
+    return (items, hasEarlier, items.last?.number != all.last)
   }
 
   func draw(on canvas: inout Canvas) {
     canvas.put(title, at: .zero, columns: columns)
+    let (items, hasEarlier, hasLater) = shown
+    if hasEarlier { canvas.set("‹", at: Point(title.width, 0), Style(.accent)) }
+    if hasLater, let last = items.last {
+      let end = min(last.column + last.spans.width, columns - time.width - 2)
+      canvas.set("›", at: Point(max(0, end), 0), Style(.accent))
+    }
     for item in items {
       canvas.put(item.spans, at: Point(item.column, 0), columns: columns - item.column)
     }
@@ -74,6 +83,6 @@ struct SceneStrip {
 
   /// The scene at a column of the row.
   func number(at column: Int) -> Int? {
-    items.last { $0.column <= column && column < $0.column + $0.spans.width }?.number
+    shown.items.last { $0.column <= column && column < $0.column + $0.spans.width }?.number
   }
 }

@@ -47,8 +47,10 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   var drag: Drag?
   /// Letters of the hints that were shown last, which the second half of a choice keeps.
   var hintLetters: [PortHint.Target: String] = [:]
-  /// An action that waits for its key to be pressed again, since then.
+  /// An action that waits for its key to be pressed again, since then; anything else that is done drops it.
   var asked: (what: String, time: Double)?
+  /// The reason why edits are not safe from a crash, since then.
+  var fault: (words: String, time: Double)?
   /// The current or last gesture.
   var gesture: Gesture?
 
@@ -75,7 +77,7 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
 
   // MARK: Messages
 
-  func say(_ text: String) { state.message = .init(text) }
+  func say(_ text: String) { state.message = .init(EditWords.short(text)) }
 
   func complain(_ text: String) { state.message = .init(text, isError: true) }
 

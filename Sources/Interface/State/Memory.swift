@@ -29,6 +29,8 @@ enum Drag {
   case gains([(cell: GridCell, gain: Double)], range: GridRange, start: Point)
   /// The right button spans a range of the grid; without movement it toggles.
   case range(from: GridCell, hasMoved: Bool)
+  /// The left button is down on the drawn piano, and holds the note at this position.
+  case key(Character?)
 }
 
 /// The last choices of rewiring, which a single key repeats.
@@ -55,10 +57,14 @@ struct PianoMemory {
     var pressedAt: Double
     /// Begun where the terminal reports releases.
     var endsByRelease = false
+    /// The nodes behind its own that play it.
+    var listeners: Set<NodeID> = []
   }
 
   /// Sounding keys, by position, with the time of their last press.
   var playing: [Character: Key] = [:]
+  /// The patch on which they sound for certain.
+  var settledOn: Revision?
   /// Presses in a terminal that reports no releases.
   var repeats = KeyRepeats()
   /// A key whose note began with a press that may be a repeat.

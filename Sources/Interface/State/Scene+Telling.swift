@@ -47,6 +47,8 @@ extension Scene {
     if status.isDisturbed { words.append(status.driverMessage) }
     if !status.muted.isEmpty { words.append("muted " + status.muted.joined(separator: ", ")) }
     if !status.takes.isEmpty { words.append("recording") }
+    if let fault = status.journalFault { words.append("not safe from a crash: \(fault)") }
+    if let song = status.song { words.append("\(song.isHalted ? "halted" : "plays") \(song.name)") }
     if let report = report.nodes.first(where: { $0.id == focus }) {
       let peaks =
         report.outputs.isEmpty

@@ -54,7 +54,7 @@ extension ViewFrame {
   /// The rows of a screen that shows this scene.
   init(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) {
     self.init(
-      columns: columns, rows: rows, isPlaying: state.mode == .play,
+      columns: columns, rows: rows, isPlaying: state.mode == .play, hasPlayer: state.play.hasPlayer,
       hasControls: !scene.patch.settings.controls.isEmpty, hasScenes: !scene.patch.scenes.isEmpty,
       hasInspector: state.overlay?.isBeside ?? false, hasTour: state.tour != nil)
   }

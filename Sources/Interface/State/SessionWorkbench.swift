@@ -95,8 +95,15 @@ import Session
       refreshDocument()
     }
     try session.openOther(path)
-    guard let (text, isError) = session.diagnostics.summary else { return .init("opened \(path)") }
+    guard let (text, isError) = session.diagnostics.summary else {
+      return session.songName.map { .init(Self.songPlays($0)) } ?? .init("opened \(path)")
+    }
     return .init(text, isError: isError)
+  }
+
+  /// What is said of a song that begins.
+  public nonisolated static func songPlays(_ name: String) -> String {
+    "plays \(name): Space stops it and lets it go on, ! ends it"
   }
 
   public func preview(_ path: String?) {

@@ -28,11 +28,12 @@ extension Scene {
 }
 
 extension Edit {
-  /// The scene that it removes; nil: none.
-  fileprivate var droppedScene: Int? {
+  /// A scene that is there, and that it removes or replaces; nil: none.
+  fileprivate func lostScene(of patch: Patch) -> Int? {
     switch self {
     case .scene(let number, .drop): number
-    case .all(let edits): edits.lazy.compactMap(\.droppedScene).first
+    case .scene(let number, .store): patch.scenes[number] == nil ? nil : number
+    case .all(let edits): edits.lazy.compactMap { $0.lostScene(of: patch) }.first
     default: nil
     }
   }
@@ -56,7 +57,7 @@ extension Edit {
   /// Shows the reason why the stage lock forbids an edit; false: it does not.
   func isLocked(_ edit: Edit) -> Bool {
     guard state.isLocked else { return false }
-    if let number = edit.droppedScene {
+    if let number = edit.lostScene(of: scene.patch) {
       complain("locked: scene \(number) stays; Alt-L unlocks")
       return true
     }
@@ -73,13 +74,16 @@ extension Edit {
     return true
   }
 
-  /// A node that holds notes of the piano, which an edit takes away.
+  /// A node that holds notes of the piano, and that an edit takes away, or one of the nodes that play them.
   private func heldName(endedBy edit: Edit) -> String? {
     let held = state.play.heldBy.filter { !$0.value.isEmpty }
     guard !held.isEmpty, let after = try? scene.patch.applying(edit, catalogue: scene.catalogue).patch else {
       return nil
     }
-    return held.keys.first { after[$0] == nil }.flatMap { scene.patch[$0]?.name }
+    return held.keys.first { id in
+      after[id] == nil
+        || !scene.listeners(of: id, in: scene.patch).isSubset(of: scene.listeners(of: id, in: after))
+    }.flatMap { scene.patch[$0]?.name }
   }
 
   /// The same for a line of the language.

@@ -28,6 +28,8 @@ public struct ViewState: Sendable {
   public var tour: TourState?
   /// The stage lock: nothing that silences a source, and no end of the program.
   public var isLocked = false
+  /// That edits are not safe from a crash has been said for a while.
+  public var isFaultKnown = false
   /// The keys shown in the last row, the most useful first.
   public var keyHints: [KeyHelp] = []
   /// A word of which the help is asked for.
@@ -69,6 +71,8 @@ public struct ViewState: Sendable {
     public var recallTime: Double?
     /// The node that receives the notes.
     public var target: NodeID?
+    /// There is such a node.
+    public var hasPlayer = true
     /// Notes on the keys.
     public var layout = KeyboardLayout.standard
     /// The letter of each MIDI key, for the drawn keyboard.

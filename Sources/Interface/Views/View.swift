@@ -15,6 +15,9 @@ protocol View: Sendable {
   /// The most useful actions, for the last row.
   func hints(_ scene: Scene, _ state: ViewState) -> [ActionHint]
 
+  /// The keys while something is typed into it; nil: nothing is.
+  func typingHints(_ state: ViewState) -> [KeyHelp]?
+
   func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas)
   /// The message row without a message; nil: the focused node.
   func footer(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span]?
@@ -58,6 +61,7 @@ protocol View: Sendable {
 extension View {
   var context: KeyContext? { nil }
   var actions: [Action] { [] }
+  func typingHints(_ state: ViewState) -> [KeyHelp]? { nil }
   func footer(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span]? { nil }
   func hit(_ scene: Scene, _ state: ViewState, _ size: Size, at place: Point) -> Hit { .nothing }
   func extent(_ scene: Scene, _ state: ViewState) -> Int { 0 }
