@@ -112,7 +112,7 @@ public struct Compressor: Kernel {
           room.rows.store(curve.reduction(key.loudest(block, frame, room.shares), frame), frame)
           frame &+= 16
         }
-        dynamics.follow(0, room, block.frames)
+        dynamics.follow(0, room, dynamics.shares, block.frames)
       } else {
         var channel = first
         while channel < first &+ count {
@@ -125,9 +125,7 @@ public struct Compressor: Kernel {
           }
           channel &+= 1
         }
-        room.turn(count)
-        dynamics.follow(group, room, block.frames)
-        room.turnBack()
+        dynamics.followRows(group, room, dynamics.shares, block.frames)
       }
       if !input.isSilent { multiply(block, room, first, count) }
       group &+= 1

@@ -19,7 +19,7 @@ struct Dynamics: BitwiseCopyable {
 
   /// Times up and down at rest and the rate, and the shares for them.
   private var known = SIMD4<Float>(repeating: .nan)
-  private var shares = SIMD2<Float>(repeating: 0)
+  private(set) var shares = DynamicsShares(up: 0, down: 0, rest: false)
 
   /// Groups of eight channels, of which each has gains of its own.
   var groups: Int { @inline(__always) @_noLocks get { isLinked ? 1 : Self.groups(channels) } }
@@ -81,20 +81,22 @@ struct Dynamics: BitwiseCopyable {
   /// Channels that have gains of their own.
   var gains: Int { @inline(__always) @_noLocks get { isLinked ? 1 : channels } }
 
-  /// Writes the shares of the way up and down for times in seconds. Those of times at rest are known.
+  /// Writes the shares of the way up and down for times in seconds. Those of times at rest are known, and stand in
+  /// `shares` too.
   @inline(__always) @_noLocks mutating func write(
     _ up: ParameterStream, _ down: ParameterStream, _ block: Block, to room: DynamicsRoom
   ) {
-    guard up.isSteady, down.isSteady else { return writeMoving(up, down, block, room) }
+    shares.rest = up.isSteady && down.isSteady
+    guard shares.rest else { return writeMoving(up, down, block, room) }
     let times = SIMD4(up.value(0), down.value(0), block.rate, 0)
     if known[0] != times[0] || known[1] != times[1] || known[2] != times[2] {
       known = times
       let frames = SIMD16(lowHalf: SIMD8(repeating: times[0]), highHalf: SIMD8(repeating: times[1]))
       let all = sostenuto_approaches(frames * block.rate)
-      shares = SIMD2(all[0], all[8])
+      (shares.up, shares.down) = (all[0], all[8])
     }
-    room.fill(room.up, Frames(repeating: shares[0]))
-    room.fill(room.down, Frames(repeating: shares[1]))
+    room.fill(room.up, Frames(repeating: shares.up))
+    room.fill(room.down, Frames(repeating: shares.down))
   }
 
   @inline(never) @_noLocks private func writeMoving(
@@ -108,27 +110,49 @@ struct Dynamics: BitwiseCopyable {
     }
   }
 
-  /// Brings the gains of a group from their targets to the course that they take: in `room.rows`, or of eight channels in
-  /// `room.turned`.
-  @inline(__always) @_noLocks func follow(_ group: Int, _ room: DynamicsRoom, _ frames: Int) {
-    if gains == 1 {
-      level(0).pointee = sostenuto_follow(
-        room.rows, level(0).pointee, room.up, room.down, Int64(truncatingIfNeeded: frames))
+  /// Brings eight gains from their targets to the course that they take, in `room.turned`; one, or few whose shares rest, in
+  /// rows.
+  @inline(__always) @_noLocks func follow(
+    _ group: Int, _ room: DynamicsRoom, _ shares: DynamicsShares, _ frames: Int
+  ) {
+    let frames = Int64(truncatingIfNeeded: frames)
+    if goesByRows(shares) {
+      var gain = 0
+      while gain < gains {
+        let (row, level) = (room.row(gain), level(gain))
+        level.pointee =
+          shares.rest
+          ? sostenuto_follow_resting(row, level.pointee, shares.up, shares.down, frames)
+          : sostenuto_follow(row, level.pointee, room.up, room.down, frames)
+        gain &+= 1
+      }
     } else {
-      levels[group] = sostenuto_follow_eight(
-        room.turned, levels[group], room.up, room.down, Int64(truncatingIfNeeded: frames))
+      levels[group] = sostenuto_follow_eight(room.turned, levels[group], room.up, room.down, frames)
     }
+  }
+
+  /// True where each gain is calculated by itself: eight side by side are worth turning their rows if there are some.
+  @inline(__always) @_noLocks func goesByRows(_ shares: DynamicsShares) -> Bool {
+    gains == 1 || gains == 2 && shares.rest
   }
 }
 
 extension Dynamics {
   /// The same from rows of channels to rows. Audio thread.
-  @inline(__always) @_noLocks func followRows(_ group: Int, _ room: DynamicsRoom, _ frames: Int) {
-    if gains == 1 { return follow(group, room, frames) }
+  @inline(__always) @_noLocks func followRows(
+    _ group: Int, _ room: DynamicsRoom, _ shares: DynamicsShares, _ frames: Int
+  ) {
+    if goesByRows(shares) { return follow(group, room, shares, frames) }
     room.turn(gains &- group &* 8 < 8 ? gains &- group &* 8 : 8)
-    follow(group, room, frames)
+    follow(group, room, shares, frames)
     room.turnBack()
   }
+}
+
+/// Shares of the way up and down to the target, in a frame: those of all frames of a block, if they rest.
+struct DynamicsShares: BitwiseCopyable {
+  var up, down: Float
+  var rest: Bool
 }
 
 /// Room within a block for the gains of eight channels.

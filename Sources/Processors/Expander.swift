@@ -40,6 +40,7 @@ public struct Expander: Kernel {
   private var dynamics: Dynamics
   /// The peaks.
   private var peaks: Dynamics
+  private var rest = ExpanderRest()
   private var isAsleep = true
 
   /// Time in which a peak is forgotten, seconds.
@@ -100,20 +101,33 @@ public struct Expander: Kernel {
     let input = block.inputs[0]
     if key.isSilent(block), isAsleep, input.isSilent { return .silent }
     isAsleep = false
-    let forgotten = sostenuto_approaches(Frames(repeating: Self.memory * block.rate))
+    let curve = ExpanderCurve(block, &rest, memory: Self.memory)
     var group = 0
     while group < dynamics.groups {
       let first = group &* 8
       let count = dynamics.gains &- first < 8 ? dynamics.gains &- first : 8
       key.write(block, room, first, count, isLinked: dynamics.isLinked)
-      room.fill(room.up, Frames(repeating: 1))
-      room.fill(room.down, forgotten)
-      peaks.followRows(group, room, block.frames)
-      reduce(block, room, count)
-      dynamics.write(block.parameters[Self.release], block.parameters[Self.attack], block, to: room)
-      dynamics.followRows(group, room, block.frames)
+      let memory = DynamicsShares(up: 1, down: curve.forgotten, rest: true)
+      if !peaks.goesByRows(memory) {
+        room.fill(room.up, Frames(repeating: 1))
+        room.fill(room.down, Frames(repeating: curve.forgotten))
+      }
+      peaks.followRows(group, room, memory, block.frames)
+      var channel = 0
+      while channel < count {
+        let row = room.row(channel)
+        var frame = 0
+        while frame < block.frames {
+          row.store(curve.reduction(row.vector(frame), frame), frame)
+          frame &+= 16
+        }
+        channel &+= 1
+      }
+      dynamics.write(
+        block.parameters[Self.release], block.parameters[Self.attack], block, to: room)
+      dynamics.followRows(group, room, dynamics.shares, block.frames)
       if !input.isSilent {
-        var channel = 0
+        channel = 0
         while channel < count {
           let row = room.row(channel)
           var frame = 0
@@ -129,29 +143,81 @@ public struct Expander: Kernel {
     }
     return input.isSilent ? .silent : .sounding
   }
+}
 
-  /// Turns peaks into the reductions of the static curve.
-  @inline(__always) @_noLocks private func reduce(_ block: Block, _ room: DynamicsRoom, _ count: Int) {
-    let parameters = block.parameters
-    let (threshold, ratio) = (parameters[Self.threshold], parameters[Self.ratio])
-    let (knee, range) = (parameters[Self.knee], parameters[Self.range])
-    var frame = 0
-    while frame < block.frames {
-      let t = sostenuto_logarithms(atLeast(1e-6, threshold.vector(0, frame)))
-      let slope = atLeast(1, ratio.vector(0, frame)) - 1
-      // Of a bend without width there would be nothing by nothing.
-      let k = atLeast(1e-5, sostenuto_logarithms(atLeast(1, knee.vector(0, frame))))
-      let most = 0 - sostenuto_logarithms(limited(range.vector(0, frame), 1e-9, 1))
-      var channel = 0
-      while channel < count {
-        let row = room.row(channel)
-        let under = t - sostenuto_logarithms(atLeast(1e-9, row.vector(frame))) + k * 0.5
-        let bent = sostenuto_lesser(atLeast(0, under), k)
-        let reduction = slope * (bent * bent / (k * 2) + atLeast(0, under - k))
-        row.store(sostenuto_lesser(reduction, most), frame)
-        channel &+= 1
-      }
-      frame &+= 16
-    }
+/// Threshold, slope, knee and range at rest, as the static curve needs them, and how fast a peak is forgotten.
+private struct ExpanderRest: BitwiseCopyable {
+  private var known = SIMD4<Float>(repeating: .nan)
+  fileprivate private(set) var values = SIMD4<Float>(repeating: 0)
+  private var knownRate: Float = 0
+  fileprivate private(set) var forgotten: Float = 0
+
+  @_noLocks init() {}
+
+  /// Calculates what has changed. Audio thread.
+  @inline(__always) @_noLocks mutating func follow(_ now: SIMD4<Float>, _ rate: Float, _ memory: Float) {
+    if known[0] != now[0] || known[1] != now[1] || known[2] != now[2] || known[3] != now[3] { learn(now) }
+    if knownRate != rate { learn(rate, memory) }
+  }
+
+  @inline(never) @_noLocks private mutating func learn(_ now: SIMD4<Float>) {
+    known = now
+    values = SIMD4(
+      ExpanderCurve.threshold(Frames(repeating: now[0]))[0],
+      ExpanderCurve.slope(Frames(repeating: now[1]))[0],
+      ExpanderCurve.knee(Frames(repeating: now[2]))[0], ExpanderCurve.most(Frames(repeating: now[3]))[0])
+  }
+
+  @inline(never) @_noLocks private mutating func learn(_ rate: Float, _ memory: Float) {
+    knownRate = rate
+    forgotten = sostenuto_approaches(Frames(repeating: memory * rate))[0]
+  }
+}
+
+/// The static curve: reductions in octaves of peaks.
+private struct ExpanderCurve {
+  private let threshold, ratio, knee, range: ParameterStream
+  private let rest: SIMD4<Float>
+  /// How much of a peak is forgotten in a frame.
+  let forgotten: Float
+
+  @inline(__always) @_noLocks init(_ block: Block, _ rest: inout ExpanderRest, memory: Float) {
+    threshold = block.parameters[Expander.threshold]
+    ratio = block.parameters[Expander.ratio]
+    knee = block.parameters[Expander.knee]
+    range = block.parameters[Expander.range]
+    // One that moves leaves the others known.
+    rest.follow(
+      SIMD4(
+        threshold.isSteady ? threshold.value(0) : 1, ratio.isSteady ? ratio.value(0) : 1,
+        knee.isSteady ? knee.value(0) : 1, range.isSteady ? range.value(0) : 1), block.rate, memory)
+    self.rest = rest.values
+    forgotten = rest.forgotten
+  }
+
+  @inline(__always) @_noLocks static func threshold(_ factor: Frames) -> Frames {
+    sostenuto_logarithms(atLeast(1e-6, factor))
+  }
+
+  @inline(__always) @_noLocks static func slope(_ ratio: Frames) -> Frames { atLeast(1, ratio) - 1 }
+
+  /// Of a bend without width there would be nothing by nothing.
+  @inline(__always) @_noLocks static func knee(_ factor: Frames) -> Frames {
+    atLeast(1e-5, sostenuto_logarithms(atLeast(1, factor)))
+  }
+
+  @inline(__always) @_noLocks static func most(_ range: Frames) -> Frames {
+    0 - sostenuto_logarithms(limited(range, 1e-9, 1))
+  }
+
+  /// Reductions of sixteen frames.
+  @inline(__always) @_noLocks func reduction(_ peaks: Frames, _ frame: Int) -> Frames {
+    let t = threshold.isSteady ? Frames(repeating: rest[0]) : Self.threshold(threshold.vector(0, frame))
+    let s = ratio.isSteady ? Frames(repeating: rest[1]) : Self.slope(ratio.vector(0, frame))
+    let k = knee.isSteady ? Frames(repeating: rest[2]) : Self.knee(knee.vector(0, frame))
+    let most = range.isSteady ? Frames(repeating: rest[3]) : Self.most(range.vector(0, frame))
+    let under = t - sostenuto_logarithms(atLeast(1e-9, peaks)) + k * 0.5
+    let bent = sostenuto_lesser(atLeast(0, under), k)
+    return sostenuto_lesser(s * (bent * bent / (k * 2) + atLeast(0, under - k)), most)
   }
 }

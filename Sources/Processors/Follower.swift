@@ -91,9 +91,11 @@ public struct Follower: Kernel {
       }
       channel &+= 1
     }
-    if peaks.channels > 1 { room.turn(count) }
-    if isPeak { peaks.follow(group, room, block.frames) } else { squares.follow(group, room, block.frames) }
-    if peaks.channels > 1 { room.turnBack() }
+    if isPeak {
+      peaks.followRows(group, room, peaks.shares, block.frames)
+    } else {
+      squares.followRows(group, room, peaks.shares, block.frames)
+    }
   }
 
   @inline(__always) @_noLocks private func count(_ group: Int) -> Int {

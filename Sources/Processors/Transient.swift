@@ -137,7 +137,9 @@ public struct Transient: Kernel {
       room.down.store(down.map { sostenuto_approaches($0.vector(0, frame) * block.rate) } ?? fall, frame)
       frame &+= 16
     }
-    envelope.followRows(first &>> 3, room, block.frames)
+    let rest = (up?.isSteady ?? true) && (down?.isSteady ?? true)
+    let shares = DynamicsShares(up: room.up[0], down: room.down[0], rest: rest)
+    envelope.followRows(first &>> 3, room, shares, block.frames)
   }
 
   @inline(__always) @_noLocks private func level(_ envelope: Frames) -> Frames {
