@@ -173,18 +173,63 @@ SOSTENUTO_VECTOR void sostenuto_gate_eight(float *heard, float *gains, int *coun
   *(counts_of_memory *)counts = left;
 }
 
-/* The same of one gate. */
+/* What one gate hears in some frames, sixteen at most, becomes what its gain goes to: 1 while it is open, else `least`. Returns
+   the frames left. Of sixteen frames within a hold all are open, and of sixteen below the threshold of one that is shut none:
+   else each asks the one before. */
+SOSTENUTO_VECTOR int sostenuto_gate_targets(float *heard, int left, const float *open, const float *shut, const float *hold,
+                                            const float *least, int frames) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  if (frames == 16) {
+    sostenuto_frames x = *(frames_of_memory *)heard, holds = *(const frames_of_memory *)hold;
+    sostenuto_integers opens = x > *(const frames_of_memory *)open, stays = x > *(const frames_of_memory *)shut;
+    if (left > 16 && __builtin_reduce_and(holds >= 16.0f)) {
+      const sostenuto_integers places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+      int last = __builtin_reduce_max(places | ~(opens | stays));
+      *(frames_of_memory *)heard = (sostenuto_frames)1.0f;
+      return last < 0 ? left - 16 : (int)hold[last] - (15 - last);
+    }
+    if (left == 0 && !__builtin_reduce_or(opens)) {
+      *(frames_of_memory *)heard = *(const frames_of_memory *)least;
+      return 0;
+    }
+  }
+  for (int f = 0; f < frames; f++) {
+    // Masks, since what is heard is hard to foretell for a jump.
+    int keeps = -((heard[f] > open[f]) | ((heard[f] > shut[f]) & (left > 0))), fewer = left > 0 ? left - 1 : 0;
+    left = ((int)hold[f] & keeps) | (fewer & ~keeps);
+    heard[f] = left > 0 ? 1.0f : least[f];
+  }
+  return left;
+}
+
+/* True, and the targets are the level, where these are the same in sixteen frames and one frame leaves the level as it is: it
+   has come as near as it will. */
+SOSTENUTO_VECTOR _Bool sostenuto_stays(float *levels, float level, float up, float down, int frames) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  if (frames < 16) return 0;
+  sostenuto_frames targets = *(frames_of_memory *)levels;
+  float next = level;
+  SOSTENUTO_FOLLOW(next, levels[0], up, down, up >= down)
+  if (next != level || !__builtin_reduce_and(targets == (sostenuto_frames)levels[0])) return 0;
+  *(frames_of_memory *)levels = (sostenuto_frames)level;
+  return 1;
+}
+
+/* One gate, as `sostenuto_gate_eight` has eight. */
 SOSTENUTO_VECTOR void sostenuto_gate(float *heard, float *gains, int *counts, const float *open, const float *shut,
                                      const float *hold, const float *least, const float *up, const float *down, long long frames) {
   float gain = *gains;
   int left = *counts;
-  for (long long f = 0; f < frames; f++) {
-    // Masks, since what is heard is hard to foretell for a jump.
-    int keeps = -((heard[f] > open[f]) | ((heard[f] > shut[f]) & (left > 0))), fewer = left > 0 ? left - 1 : 0;
-    left = ((int)hold[f] & keeps) | (fewer & ~keeps);
-    float target = left > 0 ? 1.0f : least[f];
-    SOSTENUTO_FOLLOW(gain, target, up[f], down[f], up[f] >= down[f])
-    heard[f] = gain;
+  _Bool rests = 1;
+  for (long long f = 0; f < frames; f++) rests &= (up[f] == up[0]) & (down[f] == down[0]);
+  for (long long f = 0; f < frames; f += 16) {
+    int count = frames - f < 16 ? (int)(frames - f) : 16;
+    left = sostenuto_gate_targets(heard + f, left, open + f, shut + f, hold + f, least + f, count);
+    if (!rests) {
+      gain = sostenuto_follow(heard + f, gain, up + f, down + f, count);
+    } else if (!sostenuto_stays(heard + f, gain, up[0], down[0], count)) {
+      gain = sostenuto_follow_resting(heard + f, gain, up[0], down[0], count);
+    }
   }
   *gains = gain;
   *counts = left;
