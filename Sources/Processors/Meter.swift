@@ -17,6 +17,9 @@ public struct Meter: Kernel {
 
   private var peak: Float = 0
   private var most: Float = 0
+  /// `most` in decibels: the figures are asked for after each block, and this one seldom changes.
+  private var mostDecibels: Float = -120
+  private var pace = MeterPace()
   private var squares: PerChannel<Float>
   private var isAsleep = true
 
@@ -39,9 +42,9 @@ public struct Meter: Kernel {
     if isAsleep, input.isSilent { return .silent }
     isAsleep = false
     let count = output.count < input.count ? output.count : input.count
-    let time = Float(block.frames) / block.rate
+    pace.follow(block)
     var loudest: Float = 0
-    let share = time < 0.3 ? time / 0.3 : 1
+    let share = pace.share
     var channel = 0
     while channel < count {
       let (from, to) = (input[channel], output[channel])
@@ -65,10 +68,12 @@ public struct Meter: Kernel {
       if !(square.pointee < 1e20) { square.pointee = 0 }
       channel &+= 1
     }
-    // 20 dB a second.
-    peak *= exponential(-2.302_585 * time)
+    peak *= pace.fall
     if loudest > peak { peak = loudest }
-    if loudest > most, loudest < 1e20 { most = loudest }
+    if loudest > most, loudest < 1e20 {
+      most = loudest
+      mostDecibels = Self.decibels(most)
+    }
     return input.isSilent ? .silent : .sounding
   }
 
@@ -96,11 +101,35 @@ public struct Meter: Kernel {
         channel &+= 1
       }
       return Self.decibels(squareRoot(loudest))
-    default: return Self.decibels(most)
+    default: return mostDecibels
     }
   }
 
   @inline(__always) @_noLocks static func decibels(_ level: Float) -> Float {
     level > 1e-6 ? 6.020_6 * logarithm2(level) : -120
+  }
+}
+
+/// By how much a block's length lets the figures move. Most blocks are as long as the one before.
+private struct MeterPace: BitwiseCopyable {
+  private var frames = 0
+  private var rate: Float = 0
+  /// How much of the way the mean square goes.
+  private(set) var share: Float = 1
+  /// What is left of the peak.
+  private(set) var fall: Float = 1
+
+  @_noLocks init() {}
+
+  @inline(__always) @_noLocks mutating func follow(_ block: Block) {
+    if frames != block.frames || rate != block.rate { learn(block.frames, block.rate) }
+  }
+
+  @inline(never) @_noLocks private mutating func learn(_ frames: Int, _ rate: Float) {
+    (self.frames, self.rate) = (frames, rate)
+    let time = Float(frames) / rate
+    share = time < 0.3 ? time / 0.3 : 1
+    // 20 dB a second.
+    fall = exponential(-2.302_585 * time)
   }
 }
