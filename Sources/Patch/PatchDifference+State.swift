@@ -4,7 +4,10 @@ extension Comparison {
   /// In the draft's order throughout, so that the result depends on the two states and that order alone.
   mutating func runState() throws(EditError) {
     let before = draft.patch
-    try publish(Set(containers(before).filter { target.id(named: $0) == nil }))
+    // In a file the sub-patch's line says it, since what a sub-patch publishes goes with it.
+    if unnamed == nil {
+      try publish(Set(containers(before).filter { target.id(named: $0) == nil }), isGone: true)
+    }
     for node in draft.patch.nodes.values where target.id(named: node.name) == nil && !isClient(node) {
       try make(.remove(node.name, bridge: false))
     }
@@ -28,9 +31,10 @@ extension Comparison {
 
   /// Gives these sub-patches the published parameters that they have in the target. Those of other sub-patches stay: they are
   /// no part of a state.
-  private mutating func publish(_ containers: Set<String>) throws(EditError) {
+  private mutating func publish(_ containers: Set<String>, isGone: Bool = false) throws(EditError) {
     if containers.isEmpty { return }
-    let (have, wanted) = (unnamed ?? draft.patch.settings.publications, target.settings.publications)
+    let have = unnamed ?? draft.patch.settings.publications
+    let wanted = isGone ? [:] : target.settings.publications
     for key in Set(have.keys).union(wanted.keys).sorted() where have[key] != wanted[key] {
       guard let container = NodePath.container(of: key), containers.contains(container) else { continue }
       try publish(key, wanted[key], target.settings.comments[.publish(key)])

@@ -122,12 +122,15 @@ struct Dynamics: BitwiseCopyable {
         let (row, level) = (room.row(gain), level(gain))
         level.pointee =
           shares.rest
-          ? sostenuto_follow_resting(row, level.pointee, shares.up, shares.down, frames)
+          ? sostenuto_follow_resting(row, level.pointee, shares.up, shares.down, room.work, frames)
           : sostenuto_follow(row, level.pointee, room.up, room.down, frames)
         gain &+= 1
       }
     } else {
-      levels[group] = sostenuto_follow_eight(room.turned, levels[group], room.up, room.down, frames)
+      let way =
+        shares.rest ? (shares.up >= shares.down ? 1 : -1) : sostenuto_faster_way(room.up, room.down, frames)
+      levels[group] = sostenuto_follow_eight_by(
+        room.turned, levels[group], room.up, room.down, way, frames)
     }
   }
 
@@ -167,8 +170,10 @@ struct DynamicsRoom {
   var down: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.shared(1) } }
   /// Shares of the own signal.
   var shares: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.shared(2) } }
-  /// More rows of a frame each.
+  /// More rows of a frame each, four of them.
   var more: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.shared(3) } }
+  /// A row for work on one gain.
+  var work: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.shared(7) } }
 
   @inline(__always) @_noLocks init(_ block: Block) { lanes = LaneRoom(block) }
 

@@ -161,7 +161,8 @@ private struct GateLimits {
     let frames = Int64(truncatingIfNeeded: frames)
     if dynamics.gains == 1 {
       sostenuto_gate(
-        room.rows, dynamics.level(0), dynamics.count(0), over, under, hold, shut, room.up, room.down, frames)
+        room.rows, dynamics.level(0), dynamics.count(0), over, under, hold, shut, room.up, room.down,
+        room.work, frames)
     } else {
       sostenuto_gate_eight(
         room.turned, dynamics.level(8 &* group), dynamics.count(8 &* group), over, under, hold, shut, room.up,

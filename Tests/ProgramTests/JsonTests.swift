@@ -104,7 +104,7 @@ import Testing
       connect g -> m
       connect s -> m
       connect m -> g
-      connect q -> g.gain by 6dB
+      connect q -> g.gain by 6dB offset=-3dB curve=log
       connect q -> n.freq by -100Hz
       connect n -> m
       set m[0,1] -6dB  # see

@@ -41,8 +41,8 @@ import Testing
     play { session.engine.lackingChannels.isEmpty }
     #expect(
       told == [
-        "`more` lacks 3 channels: the server or device has no more of them",
-        "`more` lacks 9 channels: the server or device has no more of them",
+        "`more` lacks 3 channels: a patch has 256 at most",
+        "`more` lacks 9 channels: a patch has 256 at most",
       ])
     #expect(session.engine.lackingChannels.isEmpty)
   }

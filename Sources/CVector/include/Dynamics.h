@@ -71,19 +71,18 @@ SOSTENUTO_VECTOR float sostenuto_follow(float *levels, float level, const float 
 /* The same of sixteen frames by shares that rest. Which way each frame takes is guessed by whether its target is above a level
    from a little before: so a frame waits for one product only, and what it is made from need not wait for a level at all. The
    guess is proved by both ways of all frames at once, bit for bit; where it fails, at the few frames in which targets cross
-   the level, each frame asks for both ways. */
-SOSTENUTO_VECTOR float sostenuto_follow_sixteen(float *levels, float level, float guess, float up, float down) {
+   the level, each frame asks for both ways. `work` is room for 64 numbers. */
+SOSTENUTO_VECTOR float sostenuto_follow_sixteen(float *levels, float level, float guess, float up, float down, float *work) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   sostenuto_frames targets = *(frames_of_memory *)levels, rises = (sostenuto_frames)up * targets;
   sostenuto_frames falls = (sostenuto_frames)down * targets, keeps_up = 1.0f - up, keeps_down = 1.0f - down;
   sostenuto_integers rise = targets > (sostenuto_frames)guess;
   // The level before, and the sixteen.
-  float course[32] __attribute__((aligned(64)));
-  float keeps[16] __attribute__((aligned(64))), adds[16] __attribute__((aligned(64)));
-  *(sostenuto_frames *)keeps = rise ? keeps_up : keeps_down;
-  *(sostenuto_frames *)adds = rise ? rises : falls;
+  float *course = work, *keeps = work + 32, *adds = work + 48;
+  *(frames_of_memory *)keeps = rise ? keeps_up : keeps_down;
+  *(frames_of_memory *)adds = rise ? rises : falls;
   // From memory a number comes by one instruction; out of a vector it takes two.
-  __asm__("" : "+m"(keeps), "+m"(adds));
+  __asm__("" : "+m"(*(float(*)[32])keeps));
   float now = level;
   course[15] = level;
 #pragma clang loop unroll(full)
@@ -113,11 +112,11 @@ SOSTENUTO_VECTOR float sostenuto_follow_sixteen(float *levels, float level, floa
 }
 
 /* The same of any number of frames. */
-SOSTENUTO_VECTOR float sostenuto_follow_resting(float *levels, float level, float up, float down, long long frames) {
+SOSTENUTO_VECTOR float sostenuto_follow_resting(float *levels, float level, float up, float down, float *work, long long frames) {
   float guess = level;
   long long f = 0;
   for (; f + 16 <= frames; f += 16) {
-    float next = sostenuto_follow_sixteen(levels + f, level, guess, up, down);
+    float next = sostenuto_follow_sixteen(levels + f, level, guess, up, down, work);
     guess = level;
     level = next;
   }
@@ -128,17 +127,16 @@ SOSTENUTO_VECTOR float sostenuto_follow_resting(float *levels, float level, floa
   return level;
 }
 
-/* The same of eight channels, whose levels in a frame follow each other. */
+/* The same of eight channels, whose levels in a frame follow each other; `way`: the faster one. */
 #define SOSTENUTO_FOLLOW_LANES(larger)                              \
   for (long long f = 0; f < frames; f++) {                          \
     sostenuto_eight target = *(row_of_memory *)(levels + 8 * f);    \
     SOSTENUTO_FOLLOW(level, target, up[f], down[f], larger)         \
     *(row_of_memory *)(levels + 8 * f) = level;                     \
   }
-SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_eight(float *levels, sostenuto_eight level, const float *up, const float *down,
-                                                        long long frames) {
+SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_eight_by(float *levels, sostenuto_eight level, const float *up, const float *down,
+                                                           int way, long long frames) {
   typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
-  int way = sostenuto_faster_way(up, down, frames);
   if (way > 0) {
     SOSTENUTO_FOLLOW_LANES(1)
   } else if (way < 0) {
@@ -147,6 +145,10 @@ SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_eight(float *levels, sostenuto
     SOSTENUTO_FOLLOW_LANES(up[f] >= down[f])
   }
   return level;
+}
+SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_eight(float *levels, sostenuto_eight level, const float *up, const float *down,
+                                                        long long frames) {
+  return sostenuto_follow_eight_by(levels, level, up, down, sostenuto_faster_way(up, down, frames), frames);
 }
 
 /* Eight counts of frames. */
@@ -217,7 +219,8 @@ SOSTENUTO_VECTOR _Bool sostenuto_stays(float *levels, float level, float up, flo
 
 /* One gate, as `sostenuto_gate_eight` has eight. */
 SOSTENUTO_VECTOR void sostenuto_gate(float *heard, float *gains, int *counts, const float *open, const float *shut,
-                                     const float *hold, const float *least, const float *up, const float *down, long long frames) {
+                                     const float *hold, const float *least, const float *up, const float *down, float *work,
+                                     long long frames) {
   float gain = *gains;
   int left = *counts;
   _Bool rests = 1;
@@ -228,7 +231,7 @@ SOSTENUTO_VECTOR void sostenuto_gate(float *heard, float *gains, int *counts, co
     if (!rests) {
       gain = sostenuto_follow(heard + f, gain, up + f, down + f, count);
     } else if (!sostenuto_stays(heard + f, gain, up[0], down[0], count)) {
-      gain = sostenuto_follow_resting(heard + f, gain, up[0], down[0], count);
+      gain = sostenuto_follow_resting(heard + f, gain, up[0], down[0], work, count);
     }
   }
   *gains = gain;
