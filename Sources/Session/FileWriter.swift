@@ -8,8 +8,12 @@ final class FileWriter: @unchecked Sendable {
     var offset: Int
   }
 
+  /// As `pwrite`.
+  typealias Write = @Sendable (Int32, UnsafeRawPointer, Int, off_t) -> Int
+
   private let file: Int32
   private let isFlushed: Bool
+  private let write: Write
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   // The following is guarded by `lock`.
@@ -21,8 +25,8 @@ final class FileWriter: @unchecked Sendable {
   private var isOver = false
 
   /// `isFlushed`: each piece is brought to disk soon.
-  init(_ file: Int32, isFlushed: Bool) {
-    (self.file, self.isFlushed) = (file, isFlushed)
+  init(_ file: Int32, isFlushed: Bool, write: @escaping Write = { pwrite($0, $1, $2, $3) }) {
+    (self.file, self.isFlushed, self.write) = (file, isFlushed, write)
     pthread_mutex_init(lock, nil)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
@@ -119,7 +123,7 @@ final class FileWriter: @unchecked Sendable {
       waiting = []
       var found = fault
       pthread_mutex_unlock(lock)
-      for piece in pieces where found == nil { found = Self.write(piece, to: file) }
+      for piece in pieces where found == nil { found = write(piece) }
       if found == nil, isFlushed { Flusher.shared.flush(file) }
       pthread_mutex_lock(lock)
       fault = found
@@ -127,11 +131,11 @@ final class FileWriter: @unchecked Sendable {
     }
   }
 
-  private static func write(_ piece: Piece, to file: Int32) -> Int32? {
+  private func write(_ piece: Piece) -> Int32? {
     var done = 0
     while done < piece.bytes.count {
       let count = piece.bytes.withUnsafeBytes {
-        pwrite(file, $0.baseAddress! + done, $0.count - done, off_t(piece.offset + done))
+        write(file, $0.baseAddress! + done, $0.count - done, off_t(piece.offset + done))
       }
       if count < 0, errno != EINTR {
         let code = errno
