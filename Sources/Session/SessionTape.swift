@@ -35,6 +35,7 @@ final class SessionTape {
 
   /// nil: no file can be made.
   init?(folder: String) {
+    // `mkstemp` puts letters in place of the six X.
     var template = Array((folder + "/" + Self.beginning + "XXXXXX").utf8CString)
     file = mkstemp(&template)
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -178,14 +179,8 @@ final class SessionTape {
 
   /// What sessions that were killed have written down, each with the takes that were under way. Their files are removed.
   static func lost(in folder: String) -> [TakeJournal] {
-    guard let directory = opendir(folder) else { return [] }
-    defer { closedir(directory) }
     var lost: [TakeJournal] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      guard name.hasPrefix(beginning) else { continue }
+    for name in PatchFile.names(in: folder) where name.hasPrefix(beginning) {
       let path = folder + "/" + name
       let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
       guard file >= 0 else { continue }

@@ -267,20 +267,7 @@ import Testing
     let take = try samples(folder.path + "/take.wav")
     #expect(take.count > 2 * 20_000 && take.contains { abs($0) > 0.01 })
 
-    let replay = try Replay(path: folder.path + "/take.journal")
-    #expect(replay.doubts.isEmpty, "\(replay.doubts)")
-    var options = SessionOptions()
-    options.isOffline = true
-    options.driver.rate = replay.rate
-    options.quality = replay.quality
-    let again = Session(options: options)
-    let made = try again.render(replay, to: folder.path + "/again.wav")
-    #expect(made.path == folder.path + "/again.wav")
-    let repeated = try samples(made.path)
-    #expect(repeated.count == take.count)
-    if let place = zip(take, repeated).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset {
-      Issue.record("frame \(place / 2) of \(take.count / 2)")
-    }
+    try expectReplay("take", in: folder)
     // Nothing of this is in the way of a second take.
     #expect(try samples(folder.path + "/take.wav") == take)
   }
