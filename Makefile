@@ -114,7 +114,7 @@ debug: deps ## Build without optimisation, and say how lldb starts it (PATCH=…
 	  "The front end:   $$program $(PATCH), and in another terminal: lldb -p \$$(pgrep -n sostenuto)"
 
 test: deps-test ## Install what is missing and run every test (FILTER=…)
-	@trap Tools/free-servers EXIT; export STRICT=1 SOSTENUTO_TESTS="$$(Tools/test-targets '$(FILTER)')"; set -x; \
+	@trap Tools/free-servers EXIT; export STRICT=1 $(STACK) SOSTENUTO_TESTS="$$(Tools/test-targets '$(FILTER)')"; set -x; \
 	$(SWIFT) build $(TEST) --build-tests; \
 	$(if $(FILTER),,Tools/check-program .build-test/release/sostenuto;) \
 	$(IN_TIME) $(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)') $(QUIETLY)
@@ -166,7 +166,7 @@ compare: build ## Compare renders and screens with those that `make baseline` ke
 
 rtsan: deps-test ## Render and edit under RealtimeSanitizer
 	STRICT=1 SOSTENUTO_TESTS=DriversTests $(SWIFT) build $(RTSAN) --build-tests
-	STRICT=1 SOSTENUTO_TESTS=DriversTests SOSTENUTO_EDITS=$(EDITS) $(IN_TIME) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests $(QUIETLY)
+	STRICT=1 $(STACK) SOSTENUTO_TESTS=DriversTests SOSTENUTO_EDITS=$(EDITS) $(IN_TIME) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests $(QUIETLY)
 
 asan: deps-test ## Run the tests under AddressSanitizer (FILTER=…)
 	@export STRICT=1 ASAN_OPTIONS=$(ASAN_RUN) SOSTENUTO_TESTS="$$(Tools/test-targets '$(or $(FILTER),$(ADDRESSES))')"; \
