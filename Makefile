@@ -13,7 +13,7 @@ FILTER ?=
 MINUTES ?= 10
 # What `make fuzz` searches: a kind of input, or all of them.
 KIND ?= patch script journal prompt terminal toml sfz sf2 audio tuning midi
-# What `make soak` edits: the number that an earlier one printed, or any.
+# What `make soak` and `make rtsan` edit: the number that an earlier one printed, or any.
 SEED ?=
 # Whether `make soak` takes the server, the disk and the files away meanwhile: 1, or nothing.
 FAULTS ?=
@@ -164,9 +164,9 @@ compare: build ## Compare renders and screens with those that `make baseline` ke
 	@mkdir -p .build-bench
 	@swiftc -O -swift-version 6 -parse-as-library -I Sources/CJack $< -o $@
 
-rtsan: deps-test ## Render and edit under RealtimeSanitizer
+rtsan: deps-test ## Render and edit under RealtimeSanitizer (EDITS=… SEED=…)
 	STRICT=1 SOSTENUTO_TESTS=DriversTests $(SWIFT) build $(RTSAN) --build-tests
-	STRICT=1 $(STACK) SOSTENUTO_TESTS=DriversTests SOSTENUTO_EDITS=$(EDITS) $(IN_TIME) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests $(QUIETLY)
+	STRICT=1 $(STACK) SOSTENUTO_TESTS=DriversTests SOSTENUTO_EDITS=$(EDITS) SOSTENUTO_EDIT_SEED=$(SEED) $(IN_TIME) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests $(QUIETLY)
 
 asan: deps-test ## Run the tests under AddressSanitizer (FILTER=…)
 	@export STRICT=1 ASAN_OPTIONS=$(ASAN_RUN) SOSTENUTO_TESTS="$$(Tools/test-targets '$(or $(FILTER),$(ADDRESSES))')"; \

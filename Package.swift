@@ -141,7 +141,8 @@ let package = Package(
     .executableTarget(
       name: "Scale", dependencies: ["Session", "Engine", "Drivers"], path: "Benchmarks/Scale"),
     .testTarget(
-      name: "ProgramTests", dependencies: ["sostenuto", "Interface", "PatchLanguage", "TestSupport"]),
+      name: "ProgramTests",
+      dependencies: ["sostenuto", "Drivers", "Interface", "PatchLanguage", "TestSupport"]),
     // What documents say about the sources, read as texts.
     .testTarget(name: "RepositoryTests"),
   ],

@@ -112,8 +112,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
       // at that moment would be freed twice.
       while closing.load(ordering: .acquiring) > 0 { sleep(until: nanoseconds() + 5_000_000) }
       var status = JackStatus(0)
-      // Without this option, a library that finds no server starts one.
-      let client = sostenuto_jack_client_open(name, JackNoStartServer, &status, server)
+      let client = JackDatabase.openClient(name, of: server, &status)
       return (client.map { JackPointer(raw: $0) }, status.rawValue)
     } late: { client, _ in
       if let client { jack_client_close(client.raw) }

@@ -46,13 +46,15 @@ public final class JackServer {
   /// Ends the server, by force if it takes longer than this many seconds.
   public func stop(within seconds: Double = 2) {
     guard isRunning else { return }
-    kill(process, SIGTERM)
-    // A stopped process receives the signal only after it continues.
-    kill(process, SIGCONT)
-    let deadline = nanoseconds() + Int64(seconds * 1e9)
-    while isRunning {
-      if nanoseconds() > deadline { kill(process, SIGKILL) }
-      sleep(until: nanoseconds() + 5_000_000)
+    JackDatabase.exclusively {
+      kill(process, SIGTERM)
+      // A stopped process receives the signal only after it continues.
+      kill(process, SIGCONT)
+      let deadline = nanoseconds() + Int64(seconds * 1e9)
+      while isRunning {
+        if nanoseconds() > deadline { kill(process, SIGKILL) }
+        sleep(until: nanoseconds() + 5_000_000)
+      }
     }
   }
 

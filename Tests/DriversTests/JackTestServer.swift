@@ -127,9 +127,7 @@ final class TestClient {
     jack_set_error_function { _ in }
     jack_set_info_function { _ in }
     var status = JackStatus(0)
-    guard let client = sostenuto_jack_client_open(name, JackNoStartServer, &status, server) else {
-      return nil
-    }
+    guard let client = JackDatabase.openClient(name, of: server, &status) else { return nil }
     self.client = client
     self.server = server
   }

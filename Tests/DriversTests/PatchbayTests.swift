@@ -16,9 +16,7 @@ import Testing
 
     init?(_ name: String, on server: JackTestServer) {
       var status = JackStatus(0)
-      guard let client = sostenuto_jack_client_open(name, JackNoStartServer, &status, server.name) else {
-        return nil
-      }
+      guard let client = JackDatabase.openClient(name, of: server.name, &status) else { return nil }
       self.client = client
       for (flags, side) in [(JackPortIsInput, "in"), (JackPortIsOutput, "out")] {
         for number in 1...2 {

@@ -9,13 +9,17 @@ import Testing
 
 /// Every kind, edited at random while it sounds. `make rtsan` runs this under RealtimeSanitizer, which ends
 /// the program at the first allocation, lock or wait on the audio thread. SOSTENUTO_EDITS sets the number of
-/// edits.
+/// edits, SOSTENUTO_EDIT_SEED which they are.
 @Suite(.serialized) struct RealtimeExerciseTests {
   private static let edits =
     ProcessInfo.processInfo.environment["SOSTENUTO_EDITS"].flatMap { Int($0) } ?? 400
 
+  private static func seed(_ usual: UInt64) -> UInt64 {
+    ProcessInfo.processInfo.environment["SOSTENUTO_EDIT_SEED"].flatMap { UInt64($0) } ?? usual
+  }
+
   @Test func editsNotesAndParametersAtRandomOffline() throws {
-    let seed: UInt64 = 7
+    let seed = Self.seed(7)
     print("seed \(seed), \(Self.edits) edits")
     let instrument = try Author.makeInstrument()
     defer { try? FileManager.default.removeItem(atPath: instrument) }
@@ -43,7 +47,7 @@ import Testing
   }
 
   @Test func theSameWhileAnotherThreadRendersAtTheClocksPace() throws {
-    let seed: UInt64 = 11
+    let seed = Self.seed(11)
     print("seed \(seed), \(Self.edits) edits")
     let instrument = try Author.makeInstrument()
     defer { try? FileManager.default.removeItem(atPath: instrument) }

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+import enum Drivers.JackDatabase
+
 /// A real terminal for the program: tmux with a server of its own, queried for its screen.
 final class Terminal {
   private let server = "sostenuto-\(UUID().uuidString.prefix(8))"
@@ -201,8 +203,12 @@ final class JackServer {
       _ = isServing()
     }
     guard process.isRunning else { return }
-    process.terminate()
-    process.waitUntilExit()
+    let process = process
+    // Other tests of this process open clients.
+    JackDatabase.exclusively {
+      process.terminate()
+      process.waitUntilExit()
+    }
   }
 }
 
