@@ -104,11 +104,13 @@ public struct PortDescription: Sendable, Hashable {
   public var role: Role
   /// How far the signal of an output goes; nil: that is not known.
   public var swing: Swing?
+  /// The channels of an output are notes and not speakers: one that is added begins anew, and copies no other.
+  public var isDiscrete: Bool
 
   /// A port with its format.
   public init(
     _ name: String, _ format: Format, _ summary: String = "", isOptional: Bool = false, role: Role = .main,
-    swing: Swing? = nil
+    swing: Swing? = nil, isDiscrete: Bool = false
   ) {
     self.name = name
     self.format = format
@@ -116,6 +118,7 @@ public struct PortDescription: Sendable, Hashable {
     self.isOptional = isOptional
     self.role = role
     self.swing = swing
+    self.isDiscrete = isDiscrete
   }
 
   /// Ends of a signal that moves parameters.

@@ -65,7 +65,7 @@ public struct Additive: Kernel {
     copyMemory(new.logarithms, self.memory.logarithms, 4 &* Self.most)
     var channel = 0
     while channel < wide {
-      let from = Widening.source(of: channel, from: count, to: wide)
+      let from = widening.source(of: channel, from: count, to: wide)
       let own = new.channel(channel)
       own.known.pointee = AdditiveKnown()
       if from >= 0 { copyMemory(own.phases, self.memory.channel(from).phases, 4 &* Self.most) }

@@ -65,7 +65,7 @@ public struct Bitcrusher: Kernel {
     let wide = memory.assumingMemoryBound(to: Float.self)
     var channel = 0
     while channel < inputs {
-      let from = Widening.source(of: channel, from: channels, to: inputs)
+      let from = widening.source(of: channel, from: channels, to: inputs)
       if from >= 0 { copyMemory(wide + channel &* Self.size, rows + from &* Self.size, Self.size &* 4) }
       channel &+= 1
     }

@@ -136,7 +136,7 @@ public struct Delay: Kernel {
     let isFading = !isWhole || isLonger
     var channel = 0
     while channel < inputs {
-      let source = Widening.source(of: channel, from: channels, to: inputs)
+      let source = widening.source(of: channel, from: channels, to: inputs)
       if source >= 0 {
         let line = DelayLine(lines + channel &* stride, length: length)
         line.copy(old.beside(source &* oldStride), from: head &- needed, to: head)

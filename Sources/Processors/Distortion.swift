@@ -101,7 +101,7 @@ public struct Distortion: Kernel {
     copyMemory(wide.decays, self.memory.decays, 64)
     var channel = 0
     while channel < inputs {
-      let from = Widening.source(of: channel, from: channels, to: inputs)
+      let from = widening.source(of: channel, from: channels, to: inputs)
       if from >= 0 {
         copyMemory(wide.place(channel), self.memory.place(from), wide.rowSize)
       }

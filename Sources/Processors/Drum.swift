@@ -104,7 +104,7 @@ public struct Drum: Kernel {
     (heads, strokes) = Self.layOut(channels, &arena)
     var channel = 0
     while channel < channels {
-      let from = Widening.source(of: channel, from: count, to: channels)
+      let from = widening.source(of: channel, from: count, to: channels)
       clear(channel)
       if from >= 0 {
         heads[channel] = old[from]

@@ -59,7 +59,7 @@ struct Dynamics: BitwiseCopyable {
     wide.reset(to: rest)
     var channel = 0
     while channel < inputs {
-      let from = isLinked ? channel : Widening.source(of: channel, from: channels, to: inputs)
+      let from = isLinked ? channel : widening.source(of: channel, from: channels, to: inputs)
       if from >= 0, from < channels {
         wide.level(channel).pointee = level(from).pointee
         wide.count(channel).pointee = count(from).pointee

@@ -141,7 +141,7 @@ public struct Echo: Kernel {
     let needed = reach < length ? reach : length
     var channel = 0
     while channel < channels {
-      let from = Widening.source(of: channel, from: count, to: channels)
+      let from = widening.source(of: channel, from: count, to: channels)
       if from >= 0, from < count {
         let line = line(channel)
         lows[channel] = oldLows[from]

@@ -73,7 +73,7 @@ public struct Equalizer: Kernel {
     copyMemory(wide.sections, self.memory.sections, count &* MemoryLayout<Section>.stride)
     var channel = 0
     while channel < inputs {
-      let from = Widening.source(of: channel, from: channels, to: inputs)
+      let from = widening.source(of: channel, from: channels, to: inputs)
       if from >= 0 {
         wide.inputs.copy(channel, self.memory.inputs, from)
         copyMemory(wide.states + channel &* count, self.memory.states + from &* count, count &* 8)

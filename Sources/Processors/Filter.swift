@@ -54,7 +54,7 @@ public struct Filter: Kernel {
     let wide = FilterMemory(inputs, &arena)
     var channel = 0
     while channel < inputs {
-      let from = Widening.source(of: channel, from: channels, to: inputs)
+      let from = widening.source(of: channel, from: channels, to: inputs)
       if from >= 0 {
         wide.copy(channel, self.memory, from)
       } else {

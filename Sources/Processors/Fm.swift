@@ -86,7 +86,7 @@ public struct Fm: Kernel {
     let new = Layout(&arena, wide)
     var channel = 0
     while channel < wide {
-      let from = Widening.source(of: channel, from: count, to: wide)
+      let from = widening.source(of: channel, from: count, to: wide)
       var number = 0
       while number < 4 {
         new.phases[4 &* channel &+ number] = from >= 0 ? phases[4 &* from &+ number] : 0

@@ -29,7 +29,7 @@ struct HalfBandRows: BitwiseCopyable {
     wide.filter.copy(from: filter)
     var channel = 0
     while channel < wide.channels {
-      let from = Widening.source(of: channel, from: channels, to: wide.channels)
+      let from = widening.source(of: channel, from: channels, to: wide.channels)
       if from >= 0 { copyMemory(wide.memory + channel &* size, self.memory + from &* size, size) }
       channel &+= 1
     }

@@ -50,7 +50,7 @@ struct Lanes: BitwiseCopyable {
     var wide = Lanes(inputs, states: size, work: workSize, &arena)
     var channel = 0
     while channel < inputs {
-      let from = Widening.source(of: channel, from: channels, to: inputs)
+      let from = widening.source(of: channel, from: channels, to: inputs)
       var state = 0
       while from >= 0, state < size {
         wide.states[wide.place(channel, state)] = states[place(from, state)]

@@ -66,7 +66,7 @@ public struct Limiter: Kernel {
     wide.reset(span)
     var channel = 0
     while channel < inputs {
-      let from = Widening.source(of: channel, from: self.memory.channels, to: inputs)
+      let from = widening.source(of: channel, from: self.memory.channels, to: inputs)
       if from >= 0 { wide.copy(channel, self.memory, from) }
       channel &+= 1
     }

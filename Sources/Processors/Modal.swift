@@ -71,7 +71,7 @@ public struct Modal: Kernel {
     wide.copyRatios(self.memory)
     var channel = 0
     while channel < inputs {
-      let from = Widening.source(of: channel, from: channels, to: inputs)
+      let from = widening.source(of: channel, from: channels, to: inputs)
       if from >= 0 { wide.copy(channel, self.memory, from) } else { wide.targets[channel] = ModalTarget() }
       channel &+= 1
     }

@@ -75,7 +75,7 @@ public struct Oscillator: Kernel {
     let new = OscillatorMemory(wide, &arena)
     var channel = 0
     while channel < wide {
-      let from = Widening.source(of: channel, from: count, to: wide)
+      let from = widening.source(of: channel, from: count, to: wide)
       new.states[channel] = from >= 0 ? states[from] : Voice()
       channel &+= 1
     }

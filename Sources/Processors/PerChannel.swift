@@ -26,7 +26,7 @@ struct PerChannel<State: BitwiseCopyable>: BitwiseCopyable {
     let wide = Self(widening.inputs[0], start, memory)
     var channel = 0
     while channel < wide.count {
-      let from = Widening.source(of: channel, from: count, to: wide.count)
+      let from = widening.source(of: channel, from: count, to: wide.count)
       if from >= 0, from < count { wide.states[channel] = states[from] }
       channel &+= 1
     }

@@ -79,7 +79,7 @@ public struct Phaser: Kernel {
     let wide = Layout(inputs, &arena)
     var channel = 0
     while channel < inputs {
-      let from = Widening.source(of: channel, from: channels, to: inputs)
+      let from = widening.source(of: channel, from: channels, to: inputs)
       var stage = 0
       while from >= 0, stage < stages {
         wide.states[Self.place(channel, stage)] = states[Self.place(from, stage)]

@@ -66,7 +66,7 @@ public struct Pitchfollower: Kernel {
     let wide = Self.voices(count, rate, memory)
     var channel = 0
     while channel < count {
-      let from = Widening.source(of: channel, from: channels, to: count)
+      let from = widening.source(of: channel, from: channels, to: count)
       if from >= 0, from < channels {
         wide[channel].finder.take(all[from].finder)
         (wide[channel].pitch, wide[channel].isClear) = (all[from].pitch, all[from].isClear)

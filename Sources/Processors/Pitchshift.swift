@@ -81,7 +81,7 @@ public struct Pitchshift: Kernel {
     lines = Layout(channels, length, &arena).lines
     var channel = 0
     while channel < channels {
-      let from = Widening.source(of: channel, from: count, to: channels)
+      let from = widening.source(of: channel, from: count, to: channels)
       if from >= 0, from < count {
         copyMemory(lines + channel &* stride, old + from &* stride, 4 &* stride)
       }

@@ -83,7 +83,7 @@ public struct PluckedString: Kernel {
     let new = self.memory.another(wide, &arena)
     var channel = 0
     while channel < wide {
-      let from = Widening.source(of: channel, from: count, to: wide)
+      let from = widening.source(of: channel, from: count, to: wide)
       new.begin(channel, as: self.memory, from)
       channel &+= 1
     }

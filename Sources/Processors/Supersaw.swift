@@ -66,7 +66,7 @@ public struct Supersaw: Kernel {
     new.prepare(wide, seed: seed)
     var channel = 0
     while channel < wide {
-      let from = Widening.source(of: channel, from: count, to: wide)
+      let from = widening.source(of: channel, from: count, to: wide)
       if from >= 0 { copyMemory(new.phases + 16 &* channel, self.memory.phases + 16 &* from, 64) }
       channel &+= 1
     }

@@ -98,7 +98,7 @@ struct SweptDelay: BitwiseCopyable {
     var wide = SweptDelay(inputs, length: length, &arena)
     var channel = 0
     while channel < inputs {
-      let from = Widening.source(of: channel, from: channels, to: inputs)
+      let from = widening.source(of: channel, from: channels, to: inputs)
       let size = length &+ DelayLine.margin
       if from >= 0 { copyMemory(wide.lines + channel &* size, lines + from &* size, size &* 4) }
       channel &+= 1

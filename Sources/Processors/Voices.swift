@@ -17,25 +17,25 @@ public struct Voices: Kernel {
       PortDescription(
         "pitch", .parameter("polyphony"),
         "In octaves from A4, 440 Hz, with bend, tuning and glide. A frequency of 440 Hz moved by 1oct is the note's.",
-        role: .pitch),
+        role: .pitch, isDiscrete: true),
       PortDescription(
         "gate", .parameter("polyphony"),
         "1 while a key or a pedal holds the note, otherwise 0; 0 for one frame where a note takes a channel that is held.",
-        role: .gate, swing: .unipolar),
+        role: .gate, swing: .unipolar, isDiscrete: true),
       PortDescription(
         "velocity", .parameter("polyphony"), "From 0 to 1, kept until the channel's next note.",
-        swing: .unipolar),
+        swing: .unipolar, isDiscrete: true),
       PortDescription(
         "pressure", .parameter("polyphony"),
         "From 0 to 1: the note's or its MIDI channel's, whichever is more.",
-        isOptional: true, swing: .unipolar),
+        isOptional: true, swing: .unipolar, isDiscrete: true),
       PortDescription(
         "timbre", .parameter("polyphony"), "Controller 74 from -1 to 1, with 0 in the middle.",
-        isOptional: true, swing: .bipolar),
+        isOptional: true, swing: .bipolar, isDiscrete: true),
       PortDescription(
         "place", .parameter("polyphony"),
         "The place of a copy among those of its note, from -1 to 1; see `unison`.",
-        isOptional: true, swing: .bipolar),
+        isOptional: true, swing: .bipolar, isDiscrete: true),
     ],
     parameters: [
       .count(
@@ -144,10 +144,10 @@ public struct Voices: Kernel {
     layout.keys.copy(keys)
     var channel = 0
     while channel < wide {
-      let from = Widening.source(of: channel, from: count, to: wide)
+      let from = widening.source(of: channel, from: count, to: wide)
       // Two channels with the same note would end it twice: only one keeps it.
       let isFirst =
-        from >= 0 && (channel == 0 || Widening.source(of: channel &- 1, from: count, to: wide) != from)
+        from >= 0 && (channel == 0 || widening.source(of: channel &- 1, from: count, to: wide) != from)
       layout.channels[channel] = isFirst ? channels[from] : VoiceChannel()
       channel &+= 1
     }

@@ -77,7 +77,7 @@ public struct Wavetable: Kernel {
     let new = arena.reserve(wide &* 4).assumingMemoryBound(to: Int32.self)
     var channel = 0
     while channel < wide {
-      let from = Widening.source(of: channel, from: count, to: wide)
+      let from = widening.source(of: channel, from: count, to: wide)
       new[channel] = from >= 0 ? phases[from] : 0
       channel &+= 1
     }

@@ -72,9 +72,8 @@ import Testing
   }
 
   /// More channels while notes are held: they sound on as if nothing had happened, and new ones have room.
-  @Test(arguments: [(4, 9), (3, 16), (16, 64), (2, 5)]) func polyphonyGrowsUnderHeldNotes(from: Int, to: Int)
-    throws
-  {
+  @Test(arguments: [(4, 9), (3, 16), (16, 64), (2, 5), (1, 2), (1, 4), (1, 6), (4, 6), (1, 16)])
+  func polyphonyGrowsUnderHeldNotes(from: Int, to: Int) throws {
     func run(_ grows: Bool) throws -> Bench {
       let bench = Bench(channels: 1)
       try bench.begin(Self.patch(from))
@@ -102,6 +101,40 @@ import Testing
     grown.render(24_000)
     let cents = 1200 * log2(Self.frequency(grown.heard[0].suffix(20_000)) * 48_000 / 440)
     #expect(abs(cents) < 0.1)
+  }
+
+  /// Kinds with memory in each channel, behind the notes: a channel that is added copies no note, also where a signal of
+  /// as many channels would be one for speakers.
+  @Test(
+    arguments: [
+      "filter freq=900Hz q=4", "svf freq=700Hz", "ladder freq=900Hz", "equalizer band1.gain=6dB",
+      "delay time=30ms",
+      "echo time=20ms feedback=50%", "distortion drive=12dB oversample=2", "bitcrusher bits=6", "phaser",
+      "chorus",
+      "compressor threshold=-30dB", "expander threshold=-10dB", "gate threshold=-60dB",
+      "slew rise=1ms fall=20ms",
+      "transient attack=6dB", "freqshift shift=90Hz", "limiter ceiling=-20dB", "pitchshift", "modal",
+      "follower",
+      "crossover", "exciter", "meter", "loudness", "ringmod",
+    ], [(1, 2), (1, 4), (4, 6), (1, 6)])
+  func polyphonyGrowsBehind(kind: String, _ counts: (from: Int, to: Int)) throws {
+    func run(_ grows: Bool) throws -> [Float] {
+      let bench = Bench(channels: 1)
+      let chain = Self.patch(counts.from).replacing(
+        "connect amp -> down", with: "connect amp -> it\nconnect it -> down")
+      try bench.begin("node it \(kind)\n" + chain)
+      for key in 0..<counts.from {
+        bench.perform("note keys on \(60 + key) 100")
+        bench.render(900)
+      }
+      if grows { bench.perform("set v.polyphony \(counts.to)") }
+      bench.render(9600)
+      return bench.heard[0]
+    }
+    let (still, grown) = (try run(false), try run(true))
+    #expect(still.suffix(4800).contains { abs($0) > 1e-3 })
+    let far = zip(still, grown).map { abs($0 - $1) }.max()!
+    #expect(far < 1e-5, "\(far)")
   }
 
   /// Sources that take a channel for each note by themselves.

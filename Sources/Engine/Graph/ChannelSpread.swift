@@ -51,14 +51,14 @@ struct ChannelSpread {
   }
 
   /// Mapping of a kernel's channels as it widens. `byNumber`: channels keep their numbers, and a mono source
-  /// is copied to both sides; for cables whose conversion stays in use.
-  static func widening(from: Int, to: Int, byNumber: Bool = false) -> ChannelSpread {
+  /// is copied to both sides; for cables whose conversion stays in use. `isDiscrete`: the channels are notes.
+  static func widening(from: Int, to: Int, byNumber: Bool = false, isDiscrete: Bool) -> ChannelSpread {
     ChannelSpread(
       (0..<to).compactMap { channel in
         let source =
-          byNumber
+          byNumber && !isDiscrete
           ? (channel < from ? channel : from == 1 && channel == 1 ? 0 : -1)
-          : Widening.source(of: channel, from: from, to: to)
+          : Widening.source(of: channel, from: from, to: to, isDiscrete: isDiscrete)
         return source < 0 ? nil : ChannelGain(source: source, destination: channel, gain: 1)
       })
   }

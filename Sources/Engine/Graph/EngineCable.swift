@@ -295,9 +295,11 @@ final class EngineCable {
   func followEnds() -> Bool {
     let (old, new) = (ends, endsNow)
     guard old != new else { return true }
-    let source = ChannelSpread.widening(from: old.from.width, to: new.from.width)
+    let source = ChannelSpread.widening(
+      from: old.from.width, to: new.from.width, isDiscrete: source.hasDiscreteChannels)
     let destination = ChannelSpread.widening(
-      from: old.to.width, to: new.to.width, byNumber: destination.countPosition != nil)
+      from: old.to.width, to: new.to.width, byNumber: destination.countPosition != nil,
+      isDiscrete: destination.hasDiscreteChannels)
     ends = new
     defer { refreshSpread() }
     if let fixed {

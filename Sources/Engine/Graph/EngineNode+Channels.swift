@@ -83,7 +83,9 @@ extension EngineNode {
       let before = sentValues[index]
       func value(_ channel: Int) -> Float { before[min(channel, before.count - 1)] }
       sentValues[index] = (0..<max(new, before.count)).map { channel in
-        let source = channel < new ? Widening.source(of: channel, from: old, to: new) : -1
+        let source =
+          channel < new
+          ? Widening.source(of: channel, from: old, to: new, isDiscrete: hasDiscreteChannels) : -1
         return value(source < 0 ? channel : source)
       }
     }

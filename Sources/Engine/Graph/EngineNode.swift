@@ -35,6 +35,8 @@ final class EngineNode {
   private(set) var outputChannels: [Int]
   /// Channels last announced to the kernel.
   var preparedChannels: (inputs: [Int], outputs: [Int]) = ([], [])
+  /// Its channels are notes: `DiscreteChannels` has found such a source upstream.
+  var hasDiscreteChannels = false
   /// Parameter targets from the patch, by position, one value per element.
   var values: [[Float]]
   /// The lengths of notes among them, by position, in whole notes; nil for an element that is none.
@@ -279,7 +281,7 @@ final class EngineNode {
     let counts = old.another(Widening.size(inputs: inputs.count, outputs: outputs.count))
     let widening = Widening(
       inputs: inputs, outputs: outputs, toInputs: inputChannels, outputs: outputChannels, bytes: size,
-      at: counts.base)
+      isDiscrete: hasDiscreteChannels, at: counts.base)
     return (.widen(slot, memory: memory.base, widening), [old, counts])
   }
 

@@ -21,6 +21,7 @@ extension Reconciler {
   private func follow(_ nodes: [EngineNode]) -> [CableIntent] {
     var outgrown: [CableIntent] = []
     if nodes.contains(where: { $0.slot != nil }) { work.isLocal = false }
+    DiscreteChannels.mark(nodes)
     for node in nodes { widen(node) }
     var seen: Set<ObjectIdentifier> = []
     for node in nodes {
@@ -32,7 +33,9 @@ extension Reconciler {
         }
         guard cable.key.delay > 0, cable.sourceWidth > widths else { continue }
         work.commands.append(
-          .widenRing(cable.slot, from: Int32(widths), to: Int32(cable.sourceWidth)))
+          .widenRing(
+            cable.slot, from: Int32(widths), to: Int32(cable.sourceWidth),
+            isDiscrete: cable.source.hasDiscreteChannels))
       }
     }
     return outgrown

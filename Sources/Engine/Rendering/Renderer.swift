@@ -334,13 +334,10 @@ public final class Renderer: @unchecked Sendable {
       node.pointee.events.pointee.append(event)
     case .widen(let node, let memory, let widening):
       dispatchWiden(node.pointee.tag, node.pointee.kernel, widening, memory)
-      let hasInputs = widening.inputs[0] > 0
-      node.pointee.widenParameters(
-        from: hasInputs ? widening.oldInputs[0] : widening.oldOutputs[0],
-        to: hasInputs ? widening.inputs[0] : widening.outputs[0])
+      node.pointee.widenParameters(widening)
       countMove()
-    case .widenRing(let cable, let from, let to):
-      cable.pointee.widen(from: Int(from), to: Int(to))
+    case .widenRing(let cable, let from, let to, let isDiscrete):
+      cable.pointee.widen(from: Int(from), to: Int(to), isDiscrete: isDiscrete)
     case .maps(let next): maps = next
     case .notes(let next):
       notes = next

@@ -25,7 +25,7 @@ enum Command {
   case use(UnsafeMutablePointer<NodeSlot>, UnsafeMutablePointer<ResourceHeader>?)
   case widen(UnsafeMutablePointer<NodeSlot>, memory: UnsafeMutableRawPointer, Widening)
   /// The source of a delayed cable has widened.
-  case widenRing(UnsafeMutablePointer<CableSlot>, from: Int32, to: Int32)
+  case widenRing(UnsafeMutablePointer<CableSlot>, from: Int32, to: Int32, isDiscrete: Bool)
   /// The maps from now on; nil: none.
   case maps(UnsafeMutablePointer<MapTable>?)
   /// The lengths of notes from now on; nil: none.

@@ -99,13 +99,13 @@ struct ParameterState {
 
   /// Copies each channel's state from the channel that it continues, from `from` to `to` channels. Audio
   /// thread.
-  @_noLocks mutating func widen(from: Int, to: Int) {
+  @_noLocks mutating func widen(_ widening: Widening, from: Int, to: Int) {
     guard isRamp, capacity == 64, elements > 1 else { return }
     if elements < to { spread(to) }
     // Downwards, since a channel never continues one behind it.
     var channel = to &- 1
     while channel >= 0 {
-      let source = Widening.source(of: channel, from: from, to: to)
+      let source = widening.source(of: channel, from: from, to: to)
       if source >= 0 { ramps[channel] = ramps[source] }
       channel &-= 1
     }
@@ -217,11 +217,14 @@ struct NodeSlot: ~Copyable {
 
   /// Widens the per-channel parameters with the kernel. Parameters at rest are filled in with the next block.
   /// Audio thread.
-  @_noLocks mutating func widenParameters(from: Int, to: Int) {
+  @_noLocks mutating func widenParameters(_ widening: Widening) {
+    let hasInputs = widening.inputs[0] > 0
+    let from = hasInputs ? widening.oldInputs[0] : widening.oldOutputs[0]
+    let to = hasInputs ? widening.inputs[0] : widening.outputs[0]
     var index = 0
     while index < Int(parameterCount) {
       if parameters[index].elements > 1 {
-        parameters[index].widen(from: from, to: to)
+        parameters[index].widen(widening, from: from, to: to)
         parameters[index].isMoving = true
         isMoving = true
       }
@@ -347,12 +350,12 @@ struct CableSlot: ~Copyable {
   }
 
   /// Follows the widening of its source: the ring's channels move as the source's do. Audio thread.
-  @_noLocks func widen(from: Int, to: Int) {
+  @_noLocks func widen(from: Int, to: Int, isDiscrete: Bool) {
     guard let ring else { return }
     // Downwards, since a channel never continues one behind it.
     var channel = to &- 1
     while channel >= 0 {
-      let source = Widening.source(of: channel, from: from, to: to)
+      let source = Widening.source(of: channel, from: from, to: to, isDiscrete: isDiscrete)
       let target = ring + channel &* ringStride
       if source < 0 {
         setMemory(target, 0, ringStride &* 4)
