@@ -43,7 +43,7 @@ let package = Package(
       name: "Instruments",
       dependencies: ["Patch", "Processors", "Realtime", "Sampler", "CSndfile", "CSamplerate"]),
     // Sound into files, from the audio thread.
-    .target(name: "Recording", dependencies: ["Realtime", "CSndfile"]),
+    .target(name: "Recording", dependencies: ["Realtime", "CSndfile", "CSamplerate"]),
     // What sound looks like: spectra, pitch, loudness.
     .target(name: "Analysis", dependencies: ["CEbur128", "CKissfft"]),
     .target(

@@ -2,6 +2,7 @@ import CAlsa
 import Engine
 import Patch
 import Realtime
+import Recording
 import Synchronization
 
 /// Renders for an ALSA device on a thread of its own, for a machine without a JACK server.
@@ -100,6 +101,9 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
   public var transportRole: TransportRole { host.clock.role ?? .own }
   /// Reason why no MIDI arrives; nil while all is well.
   public var midiFault: String? { sequencer.fault }
+
+  /// Bytes of a system exclusive message that came in a moment ago.
+  public func bytes(of exclusive: Event) -> [UInt8]? { host.midi.bytes(of: exclusive) }
 
   /// Channels that the device has.
   public var device: DeviceChannels {

@@ -2,6 +2,7 @@ import Dispatch
 import Engine
 import Patch
 import Realtime
+import Recording
 import Synchronization
 
 /// The sound cards that nodes have for themselves, beside the driver. They outlive drivers. All methods: Worker.

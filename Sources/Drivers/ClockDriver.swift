@@ -83,6 +83,9 @@ public final class ClockDriver: Driver, @unchecked Sendable {
   /// Reason why no MIDI arrives; nil while all is well.
   public var midiFault: String? { sequencer.fault }
 
+  /// Bytes of a system exclusive message that came in a moment ago.
+  public func bytes(of exclusive: Event) -> [UInt8]? { host.midi.bytes(of: exclusive) }
+
   /// Sets the cards beside it.
   public func use(_ cards: Cards) { host.use(cards) }
   /// Nothing to do: no channel leads anywhere.

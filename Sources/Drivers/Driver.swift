@@ -31,6 +31,8 @@ public protocol Driver: AnyObject, Sendable {
   func update(midi ports: [MidiPort])
   /// Reason why no MIDI arrives although a node listens; nil while all is well.
   var midiFault: String? { get }
+  /// Bytes of a system exclusive message that came in a moment ago; nil: they are not there any more.
+  func bytes(of exclusive: Event) -> [UInt8]?
   /// Counts and times since the start.
   var status: DriverStatus { get }
   /// Channels that it has for each `input` and `output`, as far as known.
@@ -75,6 +77,8 @@ extension Driver {
   public func update(midi ports: [MidiPort]) {}
   /// No fault.
   public var midiFault: String? { nil }
+  /// None.
+  public func bytes(of exclusive: Event) -> [UInt8]? { nil }
   /// Unlimited.
   public var device: DeviceChannels { DeviceChannels() }
   /// False: its server tells of its end itself.

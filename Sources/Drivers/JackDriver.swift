@@ -4,6 +4,7 @@ import Engine
 import Glibc
 import Patch
 import Realtime
+import Recording
 import Synchronization
 
 /// Settings of a JACK client.
@@ -310,6 +311,9 @@ public final class JackDriver: Driver, @unchecked Sendable {
 
   /// MIDI ports that JACK has no room for, as last seen.
   public var midiFault: String? { knownMidiFault.withLock { $0 } }
+
+  /// Bytes of a system exclusive message that came in a moment ago.
+  public func bytes(of exclusive: Event) -> [UInt8]? { host.midi.bytes(of: exclusive) }
 
   /// Takes note of what the ports' connections are.
   private func look() {

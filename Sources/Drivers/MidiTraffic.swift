@@ -69,6 +69,16 @@ struct MidiTraffic: ~Copyable, Sendable {
     if count > 0 { lostCount.wrappingAdd(count, ordering: .relaxed) }
   }
 
+  /// Bytes of a system exclusive message that came in a moment ago; nil: they are not there any more. Any thread.
+  func bytes(of exclusive: Event) -> [UInt8]? {
+    guard exclusive.kind == .exclusive, (1...ExclusiveStore.longest).contains(Int(exclusive.detail)) else {
+      return nil
+    }
+    var bytes = [UInt8](repeating: 0, count: Int(exclusive.detail))
+    let isWhole = bytes.withUnsafeMutableBufferPointer { exclusives.copy(exclusive, to: $0.baseAddress!) }
+    return isWhole ? bytes : nil
+  }
+
   /// Counts a message of which a part is missing. Any thread.
   func lose() { countLost(1) }
 

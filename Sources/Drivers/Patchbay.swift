@@ -71,8 +71,30 @@ public final class Patchbay: @unchecked Sendable {
 
   private static let suffix = "-patchbay"
 
+  /// Nanoseconds without an answer after which a server counts as one that hangs.
+  private static let patience: Int64 = 700_000_000
+  /// When the server was asked something that it has not answered yet; 0: nothing waits.
+  private let asked = Atomic<Int64>(0)
+
+  /// True while a server runs and does not answer.
+  public var isUnanswered: Bool {
+    let asked = asked.load(ordering: .relaxed)
+    return asked != 0 && monotonicTime() - asked > Self.patience
+  }
+
+  /// Runs calls to the server on `queue`.
+  private func ask(_ body: @escaping @Sendable () -> Void) {
+    queue.async { [self] in asking(body) }
+  }
+
+  private func asking(_ body: () -> Void) {
+    asked.store(monotonicTime(), ordering: .relaxed)
+    body()
+    asked.store(0, ordering: .relaxed)
+  }
+
   /// Begins to look for the server.
-  public func start() { queue.async { [self] in open() } }
+  public func start() { ask { [self] in open() } }
 
   /// Ends it; connections stay.
   public func stop() {
@@ -97,7 +119,7 @@ public final class Patchbay: @unchecked Sendable {
 
   /// Sets the cables that the patch wishes for. `own`: name of the program's own client, empty without one.
   public func wish(_ wishes: [ConnectionWish], own: String) {
-    queue.async { [self] in
+    ask { [self] in
       self.own = own
       keeper.found.own = own
       let removed = keeper.wish(wishes)
@@ -108,7 +130,7 @@ public final class Patchbay: @unchecked Sendable {
 
   /// Ends connections that the patch does not wish for, also those that are gone with a program.
   public func end(_ links: Set<ServerGraph.Link>) {
-    queue.async { [self] in
+    ask { [self] in
       keeper.found.end(links)
       if let client = opened?.client {
         for link in links.sorted() { jack_disconnect(client.raw, link.source, link.destination) }
@@ -119,7 +141,7 @@ public final class Patchbay: @unchecked Sendable {
 
   /// Makes connections that `end` has ended, now or when their programs are back.
   public func recall(_ links: Set<ServerGraph.Link>) {
-    queue.async { [self] in
+    ask { [self] in
       keeper.found.recall(links)
       look()
     }
@@ -140,14 +162,16 @@ public final class Patchbay: @unchecked Sendable {
   public func awaitServer(seconds: Double) -> Bool {
     let done = DispatchSemaphore(value: 0)
     queue.async { done.signal() }
-    _ = done.wait(timeout: .now() + seconds)
+    let end = DispatchTime.now() + seconds
+    // One that hangs is told at once.
+    while done.wait(timeout: min(end, .now() + 0.05)) == .timedOut, .now() < end, !isUnanswered {}
     return picture.graph.isRunning
   }
 
-  /// The server as it is now; nil when none answers. Waits for the server, some seconds at most.
-  public static func look(_ options: JackClientOptions) -> Picture? {
+  /// The server as it is now. Waits for it, some seconds at most; throws when there is none, or no answer.
+  public static func look(_ options: JackClientOptions) throws(DriverError) -> Picture {
     JackMessages.capture()
-    guard let client = try? JackDriver.open(options, within: 3) else { return nil }
+    let client = try JackDriver.open(options, within: 3)
     let picture = Picture(graph: ServerGraph(reading: client.raw))
     let closed = DispatchSemaphore(value: 0)
     JackDriver.close(client, on: DispatchQueue(label: "sostenuto.patchbay.look")) { closed.signal() }
@@ -172,7 +196,10 @@ public final class Patchbay: @unchecked Sendable {
   }
 
   private func openLater() {
-    queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.open() }
+    queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in
+      guard let self else { return }
+      asking { self.open() }
+    }
   }
 
   private func close() {
@@ -211,8 +238,9 @@ public final class Patchbay: @unchecked Sendable {
     guard !isLookDue else { return }
     isLookDue = true
     queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
-      self?.isLookDue = false
-      self?.look()
+      guard let self else { return }
+      isLookDue = false
+      asking { self.look() }
     }
   }
 

@@ -116,6 +116,11 @@ public final class Supervisor {
     return fault
   }
 
+  /// Bytes of a system exclusive message that came in a moment ago; nil: they are not there any more.
+  public func bytes(of exclusive: Event) -> [UInt8]? {
+    driver?.bytes(of: exclusive) ?? paused?.bytes(of: exclusive)
+  }
+
   /// Status of the driver, with xruns and lost MIDI of all drivers since the start.
   public var status: DriverStatus {
     guard var status = driver?.status else { return DriverStatus() }

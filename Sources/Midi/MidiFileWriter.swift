@@ -14,6 +14,17 @@ public enum MidiFileWriter {
     public init(frame: Int64, pulse: Transport.Pulse) { (self.frame, self.pulse) = (frame, pulse) }
   }
 
+  /// A system exclusive message at a frame.
+  public struct Exclusive: Equatable, Sendable {
+    /// The frame.
+    public var frame: Int64
+    /// The message, first and last byte included.
+    public var bytes: [UInt8]
+
+    /// A message at a frame.
+    public init(frame: Int64, bytes: [UInt8]) { (self.frame, self.bytes) = (frame, bytes) }
+  }
+
   /// A stretch of one tempo. A file has whole microseconds for a quarter note, so its ticks go by these.
   private struct Stretch {
     let frame: Int64
@@ -40,10 +51,11 @@ public enum MidiFileWriter {
     }
   }
 
-  /// The file of events at frames, in order of time, and of tempo and meter from frames on (120 and 4/4 unless told). Events
-  /// that MIDI has no message for are left out. Notes that are held at the end end there.
+  /// The file of events and system exclusive messages at frames, each in order of time, and of tempo and meter from frames on
+  /// (120 and 4/4 unless told). Events that MIDI has no message for are left out. Notes that are held at the end end there.
   public static func bytes(
-    _ events: [(frame: Int64, event: Event)], frames: Int64, rate: Double, pulses: [Pulse] = []
+    _ events: [(frame: Int64, event: Event)], exclusives: [Exclusive] = [], frames: Int64, rate: Double,
+    pulses: [Pulse] = []
   ) -> [UInt8] {
     let pulses = pulses.isEmpty ? [Pulse(frame: 0, pulse: Transport.Pulse())] : pulses
     let quarter = Double(Stretch(0, tick: 0, pulses[0].pulse).microseconds) * 1e-6
@@ -81,6 +93,18 @@ public enum MidiFileWriter {
       }
     }
     tell(before: 0)
+    // Those of a frame come before its notes, which they may be about.
+    var nextExclusive = 0
+    func send(before frame: Int64) {
+      while nextExclusive < exclusives.count, exclusives[nextExclusive].frame <= frame {
+        let (place, bytes) = (exclusives[nextExclusive].frame, exclusives[nextExclusive].bytes)
+        nextExclusive += 1
+        guard bytes.first == 0xF0, bytes.last == 0xF7 else { continue }
+        tell(before: place)
+        wait(until: tick(place))
+        track += [0xF0] + delta(Int64(bytes.count - 1)) + bytes.dropFirst()
+      }
+    }
     var held: [(channel: UInt8, key: UInt8)] = []
     for (frame, event) in events {
       guard let message = message(of: event) else { continue }
@@ -90,10 +114,12 @@ public enum MidiFileWriter {
       case .allNotesOff, .allSoundOff: held.removeAll { $0.channel == event.channel & 15 }
       default: break
       }
+      send(before: frame)
       tell(before: frame)
       wait(until: tick(frame))
       track += message
     }
+    send(before: frames - 1)
     tell(before: frames - 1)
     for (channel, key) in held {
       wait(until: tick(frames))

@@ -2,6 +2,8 @@ import Glibc
 
 /// System calls on a file that is being written, for tests to replace.
 public struct DiskCalls: Sendable {
+  /// Makes a new file. Returns its descriptor, or a negative `errno`.
+  public var create: @Sendable (String) -> Int32
   /// Writes bytes at a position. Returns how many, or a negative `errno`.
   public var write: @Sendable (Int32, UnsafeRawPointer, Int, Int64) -> Int
   /// Bytes that are free on the file's disk; nil: unknown.
@@ -9,11 +11,17 @@ public struct DiskCalls: Sendable {
 
   /// The system's own, or others in their place.
   public init(
+    create: @escaping @Sendable (String) -> Int32 = DiskCalls.createFile,
     write: @escaping @Sendable (Int32, UnsafeRawPointer, Int, Int64) -> Int = DiskCalls.writeBytes,
     room: @escaping @Sendable (Int32) -> Int64? = DiskCalls.freeBytes
   ) {
-    self.write = write
-    self.room = room
+    (self.create, self.write, self.room) = (create, write, room)
+  }
+
+  /// `open`; a file of that name is never replaced (`EEXIST`).
+  public static let createFile: @Sendable (String) -> Int32 = {
+    let file = open($0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
+    return file >= 0 ? file : -errno
   }
 
   /// `pwrite`.
@@ -46,8 +54,8 @@ final class DiskFile {
 
   /// A new file; one of that name is never replaced (`EEXIST`).
   init(creating path: String, _ calls: DiskCalls) throws(RecordingError) {
-    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
-    guard file >= 0 else { throw .system(path: path, code: errno) }
+    file = calls.create(path)
+    guard file >= 0 else { throw .system(path: path, code: -file) }
     self.path = path
     self.calls = calls
   }

@@ -9,7 +9,7 @@ public final class KeptSound: Sendable {
   public static let mostBytes = 1 << 28
 
   /// A stretch of one output.
-  private final class Chunk: @unchecked Sendable {
+  fileprivate final class Chunk: @unchecked Sendable {
     static let frames = 1 << 16
     /// Interleaved samples. Pages of it that nobody writes take no memory.
     let samples: UnsafeMutablePointer<Float>
@@ -31,7 +31,7 @@ public final class KeptSound: Sendable {
   }
 
   /// One output, as long as it has the same channels.
-  private struct Track {
+  fileprivate struct Track {
     let number: Int
     /// The output's name: what it plays stands at one place in a file.
     let name: String
@@ -41,25 +41,31 @@ public final class KeptSound: Sendable {
     var isOpen = true
   }
 
-  /// A file that is being written.
-  private final class Job: @unchecked Sendable {
-    let file: any TakeFile
+  /// A file that is being written, or made.
+  final class Job: @unchecked Sendable {
+    /// Path that was asked for.
+    let path: String
+    /// nil: it is being made.
+    fileprivate var file: (any TakeFile)?
+    fileprivate var format = SampleFormat.float32
+    let start: Int64
     let end: Int64
-    var position: Int64
+    fileprivate var position: Int64
+    fileprivate let rate: Double
     /// Channels of each output, and those of the file.
-    let places: [String: Range<Int>]
-    let channels: Int
-    var tracks: [(channels: Int, place: Range<Int>, chunks: [Int64: Chunk])]?
-    let seconds: Double
+    fileprivate let places: [String: Range<Int>]
+    fileprivate let channels: Int
+    fileprivate var tracks: [(channels: Int, place: Range<Int>, chunks: [Int64: Chunk])]?
 
-    init(_ file: any TakeFile, from start: Int64, to end: Int64, _ places: Places, seconds: Double) {
-      (self.file, position, self.end) = (file, start, end)
-      (self.places, channels, self.seconds) = (places.ranges, places.count, seconds)
+    fileprivate init(_ path: String, from start: Int64, to end: Int64, _ places: Places, rate: Double) {
+      self.path = path
+      (self.start, position, self.end, self.rate) = (start, start, end, rate)
+      (self.places, channels) = (places.ranges, max(places.count, 1))
     }
   }
 
   /// The outputs side by side, in the order in which they came.
-  private struct Places {
+  fileprivate struct Places {
     private(set) var ranges: [String: Range<Int>] = [:]
     private(set) var count = 0
 
@@ -83,6 +89,7 @@ public final class KeptSound: Sendable {
   private struct State {
     var tracks: [Track] = []
     var jobs: [Job] = []
+    var finished: [KeptFile] = []
     var rate: Double
     /// Engine time up to which all is there, and from which on.
     var heard: Int64 = 0
@@ -133,6 +140,9 @@ public final class KeptSound: Sendable {
     state.withLock { $0.tracks.reduce(0) { $0 + $1.chunks.values.reduce(0) { $0 + $1.bytes } } }
   }
 
+  /// True when all that was played before engine time `time`, rounded down to a whole block, is there.
+  func isUpTo(_ time: Int64) -> Bool { state.withLock { $0.heard >= time & ~63 } }
+
   /// Files are under way.
   var hasFiles: Bool { state.withLock { !$0.jobs.isEmpty } }
 
@@ -144,6 +154,12 @@ public final class KeptSound: Sendable {
       if state.since == nil { state.since = horizon }
       for index in state.tracks.indices { Self.take(&state.tracks[index], before: horizon) }
       state.heard = horizon
+      // Before it is forgotten; the file may have to wait for its disk.
+      for job in state.jobs where job.tracks == nil && horizon >= job.end & ~63 {
+        job.tracks = state.tracks.compactMap { track in
+          job.places[track.name].map { (track.feed.channels, $0, track.chunks) }
+        }
+      }
       forget(&state, now)
     }
   }
@@ -186,60 +202,93 @@ public final class KeptSound: Sendable {
 
   // MARK: Files
 
-  /// Begins a file of the last `seconds` before engine time `now`. Any thread.
-  func write(
-    seconds: Double, to path: String, format: SampleFormat, until now: Int64, calls: DiskCalls
-  ) throws(RecordingError) -> String {
+  /// Begins a file of the last `seconds` before engine time `now`, which `open` makes. Any thread.
+  func begin(_ path: String, seconds: Double, until now: Int64) -> Job {
     let now = now & ~63
-    let (rate, start, places) = state.withLock { state in
+    return state.withLock { state in
       let most = Int64(min(seconds, self.seconds) * state.rate)
-      let start = max(state.since ?? now, now - most, 0)
-      return (state.rate, start, Places(state.tracks, from: start / Int64(Chunk.frames)))
+      return begin(&state, path, from: max(state.since ?? now, now - most, 0), to: now)
     }
+  }
+
+  /// The same of the frames between two engine times.
+  func begin(_ path: String, from start: Int64, to end: Int64) -> Job {
+    state.withLock { begin(&$0, path, from: start, to: end) }
+  }
+
+  private func begin(_ state: inout State, _ path: String, from start: Int64, to end: Int64) -> Job {
+    let places = Places(state.tracks, from: start / Int64(Chunk.frames))
+    let job = Job(path, from: start, to: end, places, rate: state.rate)
+    state.jobs.append(job)
+    return job
+  }
+
+  /// Makes the file. Waits for the disk.
+  func open(_ job: Job, _ format: SampleFormat, _ calls: DiskCalls) throws(RecordingError) {
     let file = try TakeFiles.create(
-      path, channels: max(places.count, 1), rate: rate, format: format, calls: calls)
-    let length = Double(now - start) / rate
-    state.withLock { $0.jobs.append(Job(file, from: start, to: now, places, seconds: length)) }
-    return file.disk.path
+      job.path, channels: job.channels, rate: job.rate, format: format, calls: calls)
+    state.withLock { _ in (job.file, job.format) = (file, format) }
+  }
+
+  /// Forgets the files that are still being made, and returns their paths.
+  func giveUp() -> [String] {
+    state.withLock { state in
+      defer { state.jobs.removeAll { $0.file == nil } }
+      return state.jobs.filter { $0.file == nil }.map(\.path)
+    }
+  }
+
+  /// Forgets a file that could not be made.
+  func remove(_ job: Job) { state.withLock { $0.jobs.removeAll { $0 === job } } }
+
+  /// Path of its file; nil: it is not made yet.
+  func path(of job: Job) -> String? { state.withLock { _ in job.file?.disk.path } }
+
+  /// Files that are complete, since the last call. Any thread.
+  func takeFinished() -> [KeptFile] {
+    state.withLock { state in
+      defer { state.finished = [] }
+      return state.finished
+    }
   }
 
   /// Writes a second of the first file that waits. True: there is more.
   func writeFiles() -> (isBusy: Bool, said: [Notice]) {
-    let job: Job? = state.withLock { state in
-      guard let job = state.jobs.first, state.heard >= job.end & ~63 else { return nil }
-      if job.tracks == nil {
-        job.tracks = state.tracks.compactMap { track in
-          job.places[track.name].map { (track.feed.channels, $0, track.chunks) }
-        }
-      }
-      return job
-    }
-    guard let job else { return (false, []) }
+    let job = state.withLock { $0.jobs.first { $0.file != nil && $0.tracks != nil } }
+    guard let job, let file = job.file else { return (false, []) }
     var fault: RecordingError?
     var written: Int64 = 0
     do throws(RecordingError) {
-      try Self.write(job)
+      try Self.write(job, to: file)
       if job.position < job.end { return (true, []) }
     } catch {
       fault = error
     }
-    do throws(RecordingError) { written = try job.file.finish([]) } catch { fault = fault ?? error }
+    do throws(RecordingError) { written = try file.finish([]) } catch { fault = fault ?? error }
+    let path = file.disk.path
     state.withLock { state in
       state.jobs.removeAll { $0 === job }
+      if written > 0 {
+        state.finished.append(
+          KeptFile(path: path, start: job.start, frames: written, rate: job.rate, format: job.format))
+      }
     }
-    let path = job.file.disk.path
     if let fault {
       // On a full disk not even its head was written.
       if written == 0 { unlink(path) }
       return (true, [.warning("what was heard could not be kept whole: \(fault.description)")])
     }
-    return (true, [.news("kept \(Take.length(seconds: job.seconds)) as \(path)")])
+    if written == 0 {
+      unlink(path)
+      return (true, [.news("nothing had been heard yet, and no file is left of \(path)")])
+    }
+    return (true, [.news("kept \(Take.length(seconds: Double(written) / job.rate)) as \(path)")])
   }
 
   /// A second of the file: the outputs side by side, a mono one that was stereo for a time on both sides.
-  private static func write(_ job: Job) throws(RecordingError) {
+  private static func write(_ job: Job, to file: any TakeFile) throws(RecordingError) {
     let block = 4096
-    let width = max(job.channels, 1)
+    let width = job.channels
     var mix = [Float](repeating: 0, count: block * width)
     for _ in 0..<12 where job.position < job.end {
       let number = job.position / Int64(Chunk.frames)
@@ -256,8 +305,22 @@ public final class KeptSound: Sendable {
           for frame in 0..<frames { mix[frame * width + place] += source[frame * track.channels] }
         }
       }
-      try job.file.append(mix, frames: frames)
+      try file.append(mix, frames: frames)
       job.position += Int64(frames)
     }
   }
+}
+
+/// A complete file of what was heard.
+public struct KeptFile: Sendable {
+  /// Its path.
+  public var path: String
+  /// Engine time of its first frame.
+  public var start: Int64
+  /// Number of frames.
+  public var frames: Int64
+  /// Sample rate, Hz.
+  public var rate: Double
+  /// Sample format that was asked for.
+  public var format: SampleFormat
 }

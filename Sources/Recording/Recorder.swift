@@ -20,7 +20,7 @@ public final class Recorder: Sendable {
     /// The memory of what was heard, and the files of it.
     case memory, keptFiles
 
-    func includes(_ take: Take) -> Bool { self == .disk(take.device) }
+    func includes(_ take: Take) -> Bool { take.device.map { self == .disk($0) } ?? false }
   }
 
   private let state = Mutex(State())
@@ -59,14 +59,65 @@ public final class Recorder: Sendable {
     FeedReader(channels: channels, frames: Int(rate * seconds), name: "recorder", waits: true)
   }
 
-  /// Begins a take of what arrives at `feed`, from engine time `start` on (nil: from its first frame on).
+  /// Begins a take of what arrives at `feed`, from engine time `start` on (nil: from its first frame on). A disk that does not
+  /// answer is not waited for: what arrives before its file is made goes into it, as far as the feed holds it.
   public func begin(_ request: Take.Request, _ feed: FeedReader, at start: Int64? = nil)
     throws(RecordingError) -> Take
   {
-    let take = try Take(request, feed, at: start, calls: calls, register: register)
+    let take = Take(request, feed, at: start)
     state.withLock { $0.takes.append(take) }
-    run(.disk(take.device))
+    let made = makeFile { [calls, register] () throws(RecordingError) in
+      try take.open(calls, register)
+    } late: { [self] fault in
+      if let fault { take.discard(because: fault) } else { run(take) }
+      guard fault != nil || take.hasFile else { return }
+      state.withLock {
+        $0.notices.append(
+          fault.map { .warning("nothing could be recorded, and no file is left: \($0.description)") }
+            ?? .news("the disk answers: recording \(request.port) to \(take.status.path)"))
+      }
+    }
+    switch made {
+    case .success: run(take)
+    case .failure(let fault):
+      discard([take])
+      throw fault
+    case nil:
+      state.withLock { $0.notices.append(Self.unanswered(request.path)) }
+    }
     return take
+  }
+
+  private static func unanswered(_ path: String) -> Notice {
+    .warning("\(path): the disk does not answer; the file is made when it does")
+  }
+
+  /// Seconds that the making of a file is waited for.
+  private static let longestWait = 0.2
+
+  /// Makes a file on another thread. nil: the disk has not answered yet, and `late` will be called with what became of it.
+  private func makeFile(
+    _ make: @escaping @Sendable () throws(RecordingError) -> Void,
+    late: @escaping @Sendable (RecordingError?) -> Void
+  ) -> Result<Void, RecordingError>? {
+    @Sendable func made() -> Result<Void, RecordingError> {
+      do throws(RecordingError) { return .success(try make()) } catch { return .failure(error) }
+    }
+    if isOffline { return made() }
+    return Watched.call(within: Self.longestWait, made) { result in
+      if case .failure(let fault) = result { late(fault) } else { late(nil) }
+    }
+  }
+
+  private func run(_ take: Take) { if let device = take.device { run(.disk(device)) } }
+
+  /// Ends takes, and leaves nothing of them.
+  public func discard(_ takes: [Take]) {
+    for take in takes { take.discard() }
+    state.withLock { state in
+      state.takes.removeAll { take in take.status.isFinished && takes.contains { $0 === take } }
+    }
+    if isOffline { pump() }
   }
 
   /// Takes that are not finished, and those that have finished since they were last removed.
@@ -186,7 +237,8 @@ public final class Recorder: Sendable {
       state.isEnding = true
       return state.threads.count
     }
-    if threads == 0 { pump() }
+    giveUp()
+    if threads == 0 { while pump() {} }
     var deadline = timespec()
     clock_gettime(CLOCK_REALTIME, &deadline)
     deadline.tv_sec += Int(seconds)
@@ -196,6 +248,18 @@ public final class Recorder: Sendable {
       }
     }
     state.withLock { $0.isEnding = false }
+  }
+
+  /// Gives up the takes and the files of what was heard that are still being made.
+  private func giveUp() {
+    let (takes, kept) = state.withLock { ($0.takes, $0.kept) }
+    var paths = kept?.giveUp() ?? []
+    for take in takes where !take.hasFile && !take.status.isFinished {
+      take.discard(because: .system(path: take.request.path, code: ETIMEDOUT))
+      paths.append(take.request.path)
+    }
+    let said = paths.map { Notice.warning("\($0): nothing was recorded, since the disk did not answer") }
+    state.withLock { $0.notices += said }
   }
 
   // MARK: What was heard
@@ -208,12 +272,44 @@ public final class Recorder: Sendable {
     return kept
   }
 
-  /// Writes the last `seconds` of it. Returns the file's path; nil: nothing is held.
+  /// Writes the last `seconds` of it. Returns the file's path, as far as it is known; nil: nothing is held.
   public func writeKept(seconds: Double, to path: String, format: SampleFormat = .float32)
     throws(RecordingError) -> String?
   {
     guard let kept = state.withLock({ $0.kept }) else { return nil }
-    defer { run(.keptFiles) }
-    return try kept.write(seconds: seconds, to: path, format: format, until: clock(), calls: calls)
+    return try write(kept, kept.begin(path, seconds: seconds, until: clock()), format)
   }
+
+  /// Writes what was held of the frames between two engine times.
+  public func writeKept(from start: Int64, to end: Int64, to path: String, format: SampleFormat)
+    throws(RecordingError) -> String?
+  {
+    guard let kept = state.withLock({ $0.kept }) else { return nil }
+    return try write(kept, kept.begin(path, from: start, to: end), format)
+  }
+
+  private func write(_ kept: KeptSound, _ job: KeptSound.Job, _ format: SampleFormat)
+    throws(RecordingError) -> String
+  {
+    let made = makeFile { [calls] () throws(RecordingError) in
+      try kept.open(job, format, calls)
+    } late: { [self] fault in
+      guard let fault else { return run(.keptFiles) }
+      kept.remove(job)
+      state.withLock {
+        $0.notices.append(.warning("what was heard could not be kept: \(fault.description)"))
+      }
+    }
+    switch made {
+    case .success: run(.keptFiles)
+    case .failure(let fault):
+      kept.remove(job)
+      throw fault
+    case nil: state.withLock { $0.notices.append(Self.unanswered(job.path)) }
+    }
+    return kept.path(of: job) ?? job.path
+  }
+
+  /// Files of what was heard that are complete, since the last call.
+  public func takeKept() -> [KeptFile] { state.withLock { $0.kept }?.takeFinished() ?? [] }
 }

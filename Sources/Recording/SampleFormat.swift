@@ -14,6 +14,9 @@ public enum SampleFormat: String, Sendable, CaseIterable {
     return endings.contains(ending) ? nil : ending
   }
 
+  /// The extension of a name, in lower case, if it is that of a supported format.
+  public static func ending(of path: String) -> String? { SoundContainer(of: path)?.rawValue }
+
   /// True where a file of that name has no numbers beyond full scale.
   func hasCeiling(in path: String) -> Bool {
     switch SoundContainer(of: path) ?? .wav {

@@ -52,6 +52,12 @@ public final class Take: Sendable {
 
   private struct State {
     var status: Status
+    /// nil: the file is still being made.
+    var writer: TakeWriter?
+    /// Number of the disk.
+    var device: UInt?
+    /// Nobody wants it any more.
+    var isUnwanted = false
     /// Engine time of the frame behind the last; nil: it goes on.
     var end: Int64?
     /// The audio thread has stopped.
@@ -62,24 +68,45 @@ public final class Take: Sendable {
   public let request: Request
   private let state: Mutex<State>
   let reader: FeedReader
-  private let writer: TakeWriter
+  private let firstFrame: Int64?
 
-  init(
-    _ request: Request, _ reader: FeedReader, at start: Int64?, calls: DiskCalls, register: TakeRegister?
-  ) throws(RecordingError) {
-    let file = try TakeFiles.create(
-      request.path, channels: reader.channels, rate: request.rate, format: request.format, calls: calls)
-    self.request = request
-    self.reader = reader
-    device = file.disk.device
-    writer = TakeWriter(
-      file, reader, rate: request.rate, start: start, note: register?.note(of: file.disk.path),
-      hasCeiling: request.format.hasCeiling(in: request.path))
-    state = Mutex(State(status: Status(path: file.disk.path, port: request.port, rate: request.rate)))
+  init(_ request: Request, _ reader: FeedReader, at start: Int64?) {
+    (self.request, self.reader, firstFrame) = (request, reader, start)
+    state = Mutex(State(status: Status(path: request.path, port: request.port, rate: request.rate)))
   }
 
-  /// Number of the disk.
-  let device: UInt
+  /// Makes its file. One that nobody wants any more by then is removed. Waits for the disk.
+  func open(_ calls: DiskCalls, _ register: TakeRegister?) throws(RecordingError) {
+    let file = try TakeFiles.create(
+      request.path, channels: reader.channels, rate: request.rate, format: request.format, calls: calls)
+    let writer = TakeWriter(
+      file, reader, rate: request.rate, start: firstFrame, note: register?.note(of: file.disk.path),
+      hasCeiling: request.format.hasCeiling(in: request.path))
+    let isWanted = state.withLock { state in
+      guard !state.isUnwanted else { return false }
+      (state.writer, state.device) = (writer, file.disk.device)
+      state.status.path = file.disk.path
+      return true
+    }
+    if !isWanted { writer.discard() }
+  }
+
+  /// Number of its disk; nil: the file is still being made.
+  var device: UInt? { state.withLock { $0.device } }
+
+  /// True as soon as there is a file, and `status` has its path. Any thread.
+  public var hasFile: Bool { device != nil }
+
+  /// Ends it without a file: with the next turn of the recorder's thread, or, where the file is still being made, at once.
+  /// Any thread.
+  func discard(because fault: RecordingError? = nil) {
+    state.withLock {
+      $0.isUnwanted = true
+      guard $0.writer == nil else { return }
+      $0.status.fault = fault?.description
+      $0.status.isFinished = true
+    }
+  }
 
   /// Its present state. Any thread.
   public var status: Status { state.withLock { $0.status } }
@@ -102,8 +129,11 @@ public final class Take: Sendable {
 
   /// Writes what is there before engine time `now`. Recorder's thread.
   func pump(now: Int64, wall: Int64, others: Int64) -> [Notice] {
-    let (end, isLast, isDone) = state.withLock { ($0.end, $0.isLast, $0.status.isFinished) }
-    if isDone { return [] }
+    let (end, isLast, isUnwanted, writer) = state.withLock {
+      ($0.end, $0.isLast, $0.isUnwanted, $0.status.isFinished ? nil : $0.writer)
+    }
+    guard let writer else { return [] }
+    if isUnwanted { writer.discard() }
     let result = writer.pump(now: now, end: end, isLast: isLast, wall: wall, others: others)
     state.withLock {
       $0.status.frames = writer.written

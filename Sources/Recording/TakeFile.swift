@@ -29,7 +29,7 @@ protocol TakeFile: AnyObject {
 }
 
 /// Creates the file of a take.
-enum TakeFiles {
+package enum TakeFiles {
   /// A file of that name, or with a number if there is one already: `take.wav`, `take-2.wav`.
   static func create(
     _ path: String, channels: Int, rate: Double, format: SampleFormat, calls: DiskCalls
@@ -62,11 +62,9 @@ enum TakeFiles {
     return "\(path[..<dot])-\(number)\(path[dot...])"
   }
 
-  /// The path with another extension: `take.mid` for `take.wav`.
-  static func beside(_ path: String, ending: String) -> String {
-    guard let dot = path.lastIndex(of: "."), SoundContainer(of: path) != nil else {
-      return path + "." + ending
-    }
-    return path[...dot] + ending
+  /// The path followed by an ending: `take.flac.marks`. A name that would be too long is cut.
+  package static func beside(_ path: String, after ending: String) -> String {
+    let start = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
+    return path[..<start] + FileName.joined(String(path[start...]), after: ending)
   }
 }

@@ -203,12 +203,46 @@ struct OggMender {
     disk.cut(to: last.end)
     if page[5] & 4 == 0 {
       page[5] |= 4
-      let check = Self.check(page)
-      for index in 0..<4 { page[22 + index] = UInt8(truncatingIfNeeded: check >> UInt32(8 * index)) }
-      disk.write(page, at: last.start)
+      seal(&page, at: last.start)
       disk.synchronize()
     }
-    return TakeMender.Report(frames: last.position, rate: 0, cut: length - last.end)
+    let (rate, skipped) = format
+    return TakeMender.Report(frames: max(0, last.position - skipped), rate: rate, cut: length - last.end)
+  }
+
+  /// Ends a whole stream after so many frames: the page that has the last one is the last page.
+  func cut(to frames: Int64) throws(RecordingError) {
+    let end = frames + format.skipped
+    var place: Int64 = 0
+    while var page = page(at: place) {
+      let next = place + Int64(page.count)
+      let position = Int64(bitPattern: page.little(6, 8))
+      if position >= end, position > 0 {
+        page[5] |= 4
+        for index in 0..<8 { page[6 + index] = UInt8(truncatingIfNeeded: end >> Int64(8 * index)) }
+        seal(&page, at: place)
+        disk.cut(to: next)
+        if let fault = disk.fault { throw fault }
+        return
+      }
+      place = next
+    }
+  }
+
+  /// The rate that positions count by, 0 if that is unknown, and the frames that a decoder leaves out at the start.
+  private var format: (rate: Int, skipped: Int64) {
+    guard let head = page(at: 0), head.count > 27 else { return (0, 0) }
+    let packet = Array(head.dropFirst(27 + Int(head[26])))
+    if packet.starts(with: Array("OpusHead".utf8)) { return (48000, Int64(packet.little(10, 2))) }
+    if packet.starts(with: [1] + Array("vorbis".utf8)) { return (Int(packet.little(12, 4)), 0) }
+    return (0, 0)
+  }
+
+  /// Writes a page with its check.
+  private func seal(_ page: inout [UInt8], at place: Int64) {
+    let check = Self.check(page)
+    for index in 0..<4 { page[22 + index] = UInt8(truncatingIfNeeded: check >> UInt32(8 * index)) }
+    disk.write(page, at: place)
   }
 
   /// The page at this place, if it is whole.

@@ -4,10 +4,13 @@ import Glibc
 /// locks is of a take that was cut off.
 public struct TakeRegister: Sendable {
   private let folder: String
+  private let makeFolder: @Sendable () -> Void
   private static let head = "sostenuto-take 1"
 
-  /// Notes in a folder, which exists.
-  public init(folder: String) { self.folder = folder }
+  /// Notes in a folder, which exists, or which `makeFolder` makes before the first one.
+  public init(folder: String, makeFolder: @escaping @Sendable () -> Void = {}) {
+    (self.folder, self.makeFolder) = (folder, makeFolder)
+  }
 
   /// A take's note; gone with the take's end. One thread.
   final class Note {
@@ -42,6 +45,7 @@ public struct TakeRegister: Sendable {
       free(here)
     }
     guard !full.utf8.contains(10) else { return nil }
+    makeFolder()
     for number in 1...999 {
       if let note = Note("\(folder)/\(getpid())-\(number)", full) { return note }
       guard errno == EEXIST else { return nil }

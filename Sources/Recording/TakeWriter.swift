@@ -50,6 +50,7 @@ final class TakeWriter: @unchecked Sendable {
   func pump(
     now: Int64, end: Int64?, isLast: Bool, wall: Int64, others: Int64 = 0
   ) -> [Notice] {
+    if isFinished { return [] }
     var said: [Notice] = []
     do throws(RecordingError) {
       if try write(now: now, end: end, isLast: isLast) { said += finish() }
@@ -141,16 +142,32 @@ final class TakeWriter: @unchecked Sendable {
     note?.add(mark)
     guard !file.holdsMarks else { return }
     // A text beside the file, where the file itself cannot tell.
-    if sidecar == nil { sidecar = try? DiskFile(creating: file.disk.path + ".marks", DiskCalls()) }
+    if sidecar == nil {
+      sidecar = try? DiskFile(creating: TakeFiles.beside(file.disk.path, after: ".marks"), DiskCalls())
+    }
     let line = "\(frame) \(Take.words(seconds: Double(frame) / rate)) \(mark.text)\n"
     sidecar?.write(Array(line.utf8), at: sidecar?.length ?? 0)
   }
 
+  /// Ends it, and leaves nothing.
+  func discard() {
+    isFinished = true
+    _ = try? file.finish([])
+    unlink(file.disk.path)
+    if let sidecar { unlink(sidecar.path) }
+    written = 0
+    note?.remove()
+  }
+
   private func finish() -> [Notice] {
+    let path = file.disk.path
+    if fault == nil, written == 0 {
+      discard()
+      return [.news("\(path): it ended before its first frame, and no file is left")]
+    }
     isFinished = true
     defer { note?.remove() }
     var said: [Notice] = []
-    let path = file.disk.path
     do throws(RecordingError) {
       written = try file.finish(marks)
     } catch {

@@ -1,4 +1,5 @@
 import Glibc
+import Recording
 
 /// Edits that are not in the patch file yet, written before they are acknowledged. `write(2)` hands them to
 /// the kernel, so a killed program loses none, and `Flusher` brings them to disk within milliseconds. Where the disk does not

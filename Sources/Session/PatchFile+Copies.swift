@@ -1,4 +1,5 @@
 import Glibc
+import Recording
 
 /// Overwriting in place, backup copies, and leftovers of killed programs.
 extension PatchFile {

@@ -1,5 +1,6 @@
 import Glibc
 import Instruments
+import Recording
 
 /// Reading and replacing whole files. Worker.
 package enum PatchFile {

@@ -21,6 +21,8 @@ struct RunningTake {
 /// The outputs whose sound is held for `keep`.
 struct HeldOutputs {
   struct Output {
+    /// Name of the node.
+    var name: String
     var capture: NodeID
     var track: Int
     var channels: Int
@@ -33,9 +35,9 @@ struct HeldOutputs {
 
 extension Session {
   nonisolated static func makeRecorder(_ renderer: Renderer, isOffline: Bool) -> Recorder {
-    Recorder(
-      isOffline: isOffline, register: isOffline ? nil : TakeRegister(folder: StateFolder.path + "/takes")
-    ) { renderer.time }
+    let notes = StateFolder.path + "/takes"
+    let register = TakeRegister(folder: notes) { PatchFile.makeFolder(notes) }
+    return Recorder(isOffline: isOffline, register: isOffline ? nil : register) { renderer.time }
   }
 
   // MARK: Takes
@@ -67,7 +69,6 @@ extension Session {
     let feed = Recorder.feed(channels: point.channels, rate: engine.rate)
     let name = PortName(node.name, point.port).description
     let request = Take.Request(path: path, port: name, format: format ?? settings.format, rate: engine.rate)
-    if !options.isOffline { PatchFile.makeFolder(StateFolder.path + "/takes") }
     let take: Take
     do throws(RecordingError) {
       take = try recorder.begin(request, feed)
@@ -153,6 +154,12 @@ extension Session {
       followTape()
       for take in finished where !take.request.isInput { writeJournal(of: take) }
     }
+    let kept = tape == nil ? [] : recorder.takeKept()
+    if !kept.isEmpty {
+      engine.collect()
+      followTape()
+      for file in kept { writeJournal(of: file) }
+    }
     // What came in is there until the journal names it.
     runningTakes.removeAll { $0.take.status.isFinished && $0.owner?.status.isFinished ?? true }
     if held != nil, held?.rate != engine.rate {
@@ -164,6 +171,14 @@ extension Session {
         )
       }
     }
+  }
+
+  /// Ends the takes that have begun behind the first `count` of those that run, and leaves nothing of them.
+  func discardTakes(behind count: Int = 0) {
+    let unwanted = runningTakes.dropFirst(count)
+    for running in unwanted where !running.isEnding { engine.endCapture(running.capture) }
+    recorder.discard(unwanted.map(\.take))
+    runningTakes.removeSubrange(unwanted.indices)
   }
 
   /// Completes all takes.
@@ -228,6 +243,11 @@ extension Session {
     holdOutputs(among: outputs + held!.outputs.keys.filter { patch[$0] == nil })
   }
 
+  /// In a replay, where the journal says when each output begins.
+  func holdAgain(_ seconds: Double) {
+    held = HeldOutputs(sound: recorder.keep(seconds: seconds, rate: engine.rate), rate: engine.rate)
+  }
+
   /// The same for nodes that may be new, gone or wider.
   func holdOutputs(among nodes: some Sequence<NodeID>) {
     guard held != nil else { return }
@@ -236,17 +256,25 @@ extension Session {
       let point = isOutput ? engine.capturePoint(of: id, port: nil) : nil
       let known = held?.outputs[id]
       guard point?.channels != known?.channels else { continue }
-      if let known {
-        engine.endCapture(known.capture)
-        held?.sound.end(known.track)
-        held?.outputs[id] = nil
-      }
-      guard let point else { continue }
-      let feed = Recorder.feed(channels: point.channels, rate: engine.rate)
-      guard let track = held?.sound.add(feed, named: patch[id]?.name ?? "") else { continue }
-      let capture = engine.beginCapture(point, feed: feed.resource)
-      held?.outputs[id] = HeldOutputs.Output(capture: capture, track: track, channels: point.channels)
+      let name = patch[id]?.name ?? known?.name ?? ""
+      taping(.hold(node: name)) { hold(id, named: name, point, instead: known) }
     }
+  }
+
+  private func hold(
+    _ id: NodeID, named name: String, _ point: Engine.CapturePoint?, instead known: HeldOutputs.Output?
+  ) {
+    if let known {
+      engine.endCapture(known.capture)
+      held?.sound.end(known.track)
+      held?.outputs[id] = nil
+    }
+    guard let point else { return }
+    let feed = Recorder.feed(channels: point.channels, rate: engine.rate)
+    guard let track = held?.sound.add(feed, named: name) else { return }
+    let capture = engine.beginCapture(point, feed: feed.resource)
+    held?.outputs[id] = HeldOutputs.Output(
+      name: name, capture: capture, track: track, channels: point.channels)
   }
 }
 

@@ -84,6 +84,9 @@ extension Session {
     }
     let cues = request.script.sorted { $0.line < $1.line }.map { line in
       Cue(line.place.map { .place($0) } ?? .frame(frame(line.time))) {
+        if let place = line.place, let lateness = self.lateness(of: place) {
+          self.notice("\(request.scriptFile):\(line.line): \(lateness)")
+        }
         try self.perform(
           line.text, file: request.scriptFile, line: line.line, column: line.column,
           at: self.engine.renderer.time)
@@ -92,17 +95,24 @@ extension Session {
     let renderer = OfflineRenderer(
       engine: engine, rate: rate, period: engine.period, tracks: tracks, format: request.format)
     var nextLook: Int64 = 0
-    let made = try renderer.render(
-      frames: frames, cues: cues, midi: midi,
-      silence: request.seconds == nil ? (end, Int64(RenderRequest.silence * rate)) : nil
-    ) { frame in
-      progress(Double(frame) / rate)
-      followMaps()
-      recorder.pump()
-      // A few times per second of sound.
-      guard frame >= nextLook else { return }
-      nextLook = frame + Int64(rate / 4)
-      if isInterrupted() { throw CancellationError() }
+    let made: Int64
+    do {
+      made = try renderer.render(
+        frames: frames, cues: cues, midi: midi,
+        silence: request.seconds == nil ? (end, Int64(RenderRequest.silence * rate)) : nil
+      ) { frame in
+        progress(Double(frame) / rate)
+        followMaps()
+        recorder.pump()
+        // A few times per second of sound.
+        guard frame >= nextLook else { return }
+        nextLook = frame + Int64(rate / 4)
+        if isInterrupted() { throw CancellationError() }
+      }
+    } catch {
+      // A part of a render looks like the whole.
+      discardTakes()
+      throw error
     }
     finishTakes()
     noticeBlasts()

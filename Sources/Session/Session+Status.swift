@@ -34,11 +34,14 @@ extension Session {
     if options.isPatchbay {
       let graph = programs.patchbay?.picture.graph ?? ServerGraph()
       let server = options.driver.jack.server.map { "JACK server \($0)" } ?? "JACK server"
+      let isUnanswered = programs.patchbay?.isUnanswered ?? false
       status.driverMessage =
-        graph.isRunning ? "connections of the \(server)" : "no \(server): looking for one"
+        isUnanswered
+        ? "the \(server) does not answer: waiting for it"
+        : graph.isRunning ? "connections of the \(server)" : "no \(server): looking for one"
       status.programs = graph.ports.count
       status.connections = graph.links.count
-      status.isDisturbed = !graph.isRunning
+      status.isDisturbed = !graph.isRunning || isUnanswered
     }
     let nodes = report.nodes
     // By index: an element of a loop would be a copy.

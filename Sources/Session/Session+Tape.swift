@@ -1,5 +1,6 @@
 import Drivers
 import Engine
+import Glibc
 import Midi
 import Patch
 import PatchLanguage
@@ -58,7 +59,7 @@ extension Session {
 
   func followTape() {
     guard let tape else { return }
-    tape.follow(engine)
+    tape.follow(engine) { supervisor.bytes(of: $0) }
     if supervisor.status.lostMidi > 0 { tape.doubt("MIDI messages were lost") }
     if library.underruns > 0 { tape.doubt("samples came late from the disk") }
   }
@@ -79,16 +80,28 @@ extension Session {
     write(journal, of: status.path, from: start, frames: status.frames, rate: status.rate)
   }
 
+  /// The same of a file of what was heard.
+  func writeJournal(of kept: KeptFile) {
+    let end = kept.start + kept.frames
+    guard let tape,
+      var journal = tape.journal(of: nil, format: kept.format.rawValue, from: kept.start, to: end)
+    else { return }
+    if let doubt = doubt([], from: kept.start) { journal.doubts.append(doubt) }
+    write(journal, of: kept.path, from: kept.start, frames: kept.frames, rate: kept.rate)
+  }
+
   private func write(
     _ journal: TakeJournal, of path: String, from start: Int64, frames: Int64, rate: Double
   ) {
     var journal = journal
     journal.sound = PatchFile.split(path).name
     writeBeside(path, "journal", Array(journal.text.utf8))
-    let played = journal.played(from: start)
-    guard !played.isEmpty else { return }
+    let (played, exclusives) = (journal.played(from: start), journal.exclusives(from: start))
+    guard !played.isEmpty || !exclusives.isEmpty else { return }
     let pulses = journal.pulses(from: start)
-    writeBeside(path, "mid", MidiFileWriter.bytes(played, frames: frames, rate: rate, pulses: pulses))
+    writeBeside(
+      path, "mid",
+      MidiFileWriter.bytes(played, exclusives: exclusives, frames: frames, rate: rate, pulses: pulses))
   }
 
   /// Writes down takes that have begun, for the case that the program is killed.
@@ -96,7 +109,7 @@ extension Session {
     guard let tape else { return }
     for index in runningTakes.indices where !runningTakes[index].isNoted {
       let (take, owner) = (runningTakes[index].take, runningTakes[index].owner)
-      guard let start = take.start else { continue }
+      guard let start = take.start, take.hasFile else { continue }
       runningTakes[index].isNoted = true
       let path = PatchFile.absolute(take.status.path)
       if owner == nil {
@@ -114,12 +127,15 @@ extension Session {
     for journal in lost {
       if journal.inputs.contains(where: { $0.file == PatchFile.split(path).name }) { return nil }
       guard let taking = journal.takings.first(where: { $0.path == path }) else { continue }
+      // The file's rate may be another: Opus knows few.
+      let engineRate = journal.rate(at: taking.start)
+      let frames = Int64((Double(frames) * engineRate / rate).rounded())
       var own = journal.cut(
         format: taking.format, port: taking.port, from: taking.start, to: taking.start + frames)
       let beginning = PatchFile.split(Self.beside(path, "in.")).name
       own.inputs = journal.inputs.filter { $0.file.hasPrefix(beginning) }
       own.doubts.append("its session was cut off")
-      write(own, of: path, from: taking.start, frames: frames, rate: rate)
+      write(own, of: path, from: taking.start, frames: frames, rate: engineRate)
       return true
     }
     return false
@@ -128,16 +144,20 @@ extension Session {
   /// Beside the take, or, where its disk is full, with the session's own files.
   private func writeBeside(_ path: String, _ ending: String, _ bytes: [UInt8]) {
     do throws(FileError) {
-      try PatchFile.create(Self.free(path, ending), bytes, mode: 0o644)
+      do throws(FileError) {
+        try PatchFile.create(Self.free(path, ending), bytes, mode: 0o644)
+      } catch .system(_, let code) where [ENOSPC, EDQUOT].contains(code) {
+        tape?.makeRoom()
+        try PatchFile.create(Self.free(path, ending), bytes, mode: 0o644)
+      }
     } catch {
       let other = Self.free(StateFolder.folder("take-journals") + "/" + PatchFile.split(path).name, ending)
+      let what = ending == "mid" ? "the take's notes" : "the take's journal"
       do throws(FileError) {
         try PatchFile.create(other, bytes, mode: 0o644)
-        notice(
-          "\(ending == "mid" ? "the take's notes are" : "the take's journal is") \(other): \(error.description)"
-        )
+        notice("\(what) \(ending == "mid" ? "are" : "is") \(other): \(error.description)")
       } catch {
-        notice("no journal of the take: \(error.description)")
+        notice("\(what) could not be written: \(error.description)")
       }
     }
   }
@@ -154,8 +174,13 @@ extension Session {
   }
 
   /// `take.mid` for `take.wav`.
-  static func beside(_ path: String, _ ending: String) -> String {
-    path.lastIndex(of: ".").map { path[...$0] + ending } ?? path + "." + ending
+  static func beside(_ path: String, _ ending: String) -> String { beside(path, after: "." + ending) }
+
+  /// `take-replay.wav` for `take.wav`; a name that would be too long is cut.
+  nonisolated static func beside(_ path: String, after ending: String) -> String {
+    let start = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
+    let stem = path[start...].lastIndex(of: ".").map { path[start..<$0] } ?? path[start...]
+    return path[..<start] + FileName.joined(String(stem), after: ending)
   }
 }
 
@@ -163,6 +188,9 @@ extension Session {
 public struct Replay {
   let journal: TakeJournal
   let inputs: ReplayedInputs
+  private let path: String
+  /// Sample format of the take.
+  private let format: SampleFormat
   /// Sample rate with which it begins, Hz.
   public var rate: Double { journal.rate }
   /// Interpolation of nodes that do not set it.
@@ -177,10 +205,27 @@ public struct Replay {
   /// Reads a journal. Throws if it is none, or has no take.
   public init(path: String) throws(FileError) {
     guard let journal = TakeJournal(reading: try PatchFile.read(path)),
-      journal.entries.contains(where: { if case .take = $0.happening { true } else { false } })
+      let subject = journal.entries.last(where: { $0.happening.subjectFormat != nil })
     else { throw .noTakeJournal(path: path) }
-    self.journal = journal
+    (self.journal, self.path) = (journal, path)
+    format = subject.happening.subjectFormat ?? .float32
     inputs = ReplayedInputs(journal.inputs, in: PatchFile.split(PatchFile.absolute(path)).folder)
+  }
+
+  /// The file that it renders unless told otherwise: beside the journal, in the take's own format.
+  public var output: String {
+    let ending = SampleFormat.ending(of: journal.sound) ?? "wav"
+    return Session.beside(path, after: "-replay." + ending)
+  }
+
+  /// The format in which a file of this name has the samples of the take, and, where it cannot have them, the reason.
+  public func format(for output: String) -> (format: SampleFormat, doubt: String?) {
+    guard let coded = SampleFormat.ending(of: journal.sound), coded != "wav",
+      coded != SampleFormat.ending(of: output)
+    else { return (format, nil) }
+    // FLAC loses nothing; what it was given were whole numbers.
+    if coded == "flac" { return (format == .float32 ? .pcm24 : format, nil) }
+    return (format, "\(journal.sound) has what its coding left of the sound, and this file has all of it")
   }
 
   /// Engine frame of the end.
@@ -196,6 +241,7 @@ extension Session {
     progress: (Double) -> Void = { _ in }
   ) throws -> (path: String, seconds: Double) {
     heldFiles = [:]
+    if let seconds = replay.heldSeconds { holdAgain(seconds) }
     file = replay.journal.folder.isEmpty ? nil : replay.journal.folder + "/replay.patch"
     openText(replay.journal.patch)
     let renderer = OfflineRenderer(engine: engine, rate: engine.rate, period: 1024, tracks: [])
@@ -203,21 +249,30 @@ extension Session {
       replay.inputs.fill(endpoint, named: self.patch[endpoint.node]?.name, frame, count, target)
     }
     let (rate, end) = (engine.rate, replay.end)
+    let format = replay.format(for: output).format
     let cues = replay.journal.entries.map { entry in
-      Cue(frame: entry.frame) { try self.repeatEntry(entry, renderer, output) }
+      Cue(frame: entry.frame) { try self.repeatEntry(entry, renderer, output, format) }
     }
-    try renderer.render(frames: end + 64, cues: cues) { frame in
-      recorder.pump()
-      progress(Double(frame) / rate)
-      if isInterrupted() { throw CancellationError() }
+    do {
+      try renderer.render(frames: end + 64, cues: cues) { frame in
+        recorder.pump()
+        progress(Double(frame) / rate)
+        if isInterrupted() { throw CancellationError() }
+      }
+    } catch {
+      discardTakes()
+      throw error
     }
     let take = recorder.takes.first
     finishTakes()
+    if let kept = recorder.takeKept().first { return (kept.path, Double(kept.frames) / kept.rate) }
     guard let status = take?.status else { throw FileError.noTakeJournal(path: output) }
     return (status.path, status.seconds)
   }
 
-  private func repeatEntry(_ entry: TakeJournal.Entry, _ renderer: OfflineRenderer, _ output: String) throws {
+  private func repeatEntry(
+    _ entry: TakeJournal.Entry, _ renderer: OfflineRenderer, _ output: String, _ format: SampleFormat
+  ) throws {
     let now = engine.renderer.time
     switch entry.happening {
     case .edit(let line): try perform(line, at: now)
@@ -230,20 +285,62 @@ extension Session {
     case .event(let node, let event):
       if let id = patch[named: node]?.id { engine.perform(event, on: id, at: now) }
     case .midi(let port, let event): renderer.receive(event, port: port)
+    // It went to receivers; what it means to players follows.
+    case .exclusive: break
     case .closed(let port): renderer.closeMidi(port)
     case .load(let isHigh): renderer.load = isHigh ? 1 : 0
     case .rate(let rate):
       engine.retune(rate: rate, period: engine.period)
       useLoadedFiles()
+      _ = held?.sound.restart(rate: rate)
+      held?.rate = rate
     case .transport(let line): try perform(line, at: now)
     case .follow(let input): renderer.follow(input)
     case .file(let node): if let id = patch[named: node]?.id { useHeldFile(of: id) }
-    case .take(let format, let port):
+    case .hold(let name):
+      let gone = held?.outputs.keys.filter { patch[$0] == nil } ?? []
+      holdOutputs(among: gone + (patch[named: name].map { [$0.id] } ?? []))
+    case .keep(_, let frames):
+      _ = try recorder.writeKept(from: now - frames, to: now, to: output, format: format)
+    case .take(_, let port):
       let parts = port.split(separator: ".", maxSplits: 1).map(String.init)
       _ = try beginTake(
-        PortName(parts.first ?? "", parts.count > 1 ? parts[1] : nil), output, at: now,
-        as: SampleFormat(rawValue: format) ?? .float32)
+        PortName(parts.first ?? "", parts.count > 1 ? parts[1] : nil), output, at: now, as: format)
     case .end: for index in runningTakes.indices { end(&runningTakes[index], at: now) }
     }
+  }
+}
+
+extension TakeJournal.Happening {
+  /// Format of the file that the journal is about, where this makes it.
+  fileprivate var subjectFormat: SampleFormat? {
+    switch self {
+    case .take(let format, _), .keep(let format, _): SampleFormat(rawValue: format) ?? .float32
+    default: nil
+    }
+  }
+}
+
+extension TakeJournal {
+  /// Frames a second at a frame.
+  func rate(at frame: Int64) -> Double {
+    var rate = rate
+    for entry in entries where entry.frame <= frame {
+      if case .rate(let next) = entry.happening { rate = next }
+    }
+    return rate
+  }
+}
+
+extension Replay {
+  /// Seconds of the outputs' sound that are needed for a file of `keep`; nil: it is a take.
+  fileprivate var heldSeconds: Double? {
+    guard case .keep(_, let frames)? = journal.entries.last(where: { $0.happening != .end })?.happening else {
+      return nil
+    }
+    let slowest = journal.entries.reduce(journal.rate) {
+      if case .rate(let rate) = $1.happening { min($0, rate) } else { $0 }
+    }
+    return Double(frames) / slowest
   }
 }

@@ -86,6 +86,15 @@ extension Session {
     knownRole = role
   }
 
+  /// Words for a line at a place that the transport, when it is due, has left a beat or more behind; nil: it has not.
+  public func lateness(of place: BarPlace) -> String? {
+    // The next beat is reached at the same frame then.
+    guard let due = engine.frame(of: place),
+      engine.frame(of: BarPlace(bar: place.bar, beat: place.beat + 1)) == due
+    else { return nil }
+    return "bar \(place) is past: it is performed at once"
+  }
+
   var transportStatus: TransportStatus {
     let (transport, time) = (engine.transport, engine.renderer.time)
     let place = transport.place(at: time)

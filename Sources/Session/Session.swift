@@ -388,7 +388,15 @@ public struct SessionOptions: Sendable {
       var rehearsal = Rehearsal(patch: patch, history: history, catalogue: catalogue)
       for statement in statements { try rehearsal.perform(statement) }
       var answers: [String] = []
-      for statement in statements { answers.append(try perform(statement)) }
+      let (takes, edits) = (runningTakes.count, editCount)
+      do throws(EditError) {
+        for statement in statements { answers.append(try perform(statement)) }
+      } catch {
+        // Only a file that could not be made is known no earlier.
+        discardTakes(behind: takes)
+        for _ in edits..<editCount { _ = try? undo() }
+        throw error
+      }
       return answers.joined(separator: " ; ")
     }
   }
@@ -489,7 +497,8 @@ public struct SessionOptions: Sendable {
       // No audio thread runs offline, so the next block's frame is known.
       at: line == nil ? nil : due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
     requestFiles(of: change.touched.nodes)
-    holdOutputs(among: change.touched.nodes)
+    // A replay has the journal for this.
+    if !options.isOffline { holdOutputs(among: change.touched.nodes) }
     if !options.isOffline { supervisor.poll() }
   }
 

@@ -17,6 +17,7 @@ final class SessionTape {
   private let file: Int32
   private let path: String
   private let writer: FileWriter
+  private let ballast: Ballast
   private var size = 0
   private var buffer: [UInt8] = []
   private var waiting: [Waiting] = []
@@ -39,7 +40,13 @@ final class SessionTape {
     var template = Array((folder + "/" + Self.beginning + "XXXXXX").utf8CString)
     file = mkstemp(&template)
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    writer = FileWriter(file, isFlushed: false)
+    let ballast = Ballast(folder: folder)
+    writer = FileWriter(file, isFlushed: false) { file, bytes, count, offset in
+      let written = pwrite(file, bytes, count, offset)
+      if written > 0 { ballast.reserve(for: Int(offset) + written) }
+      return written
+    }
+    self.ballast = ballast
     guard file >= 0 else { return nil }
     flock(file, LOCK_EX | LOCK_NB)
     _ = fcntl(file, F_SETFD, FD_CLOEXEC)
@@ -89,8 +96,9 @@ final class SessionTape {
     engine.stamp = outer
   }
 
-  /// Takes the frames of what has taken effect, and what the driver gave. Call it after `Engine.collect`.
-  func follow(_ engine: Engine) {
+  /// Takes the frames of what has taken effect, and what the driver gave; `bytes`: those of a system exclusive message. Call it
+  /// after `Engine.collect`.
+  func follow(_ engine: Engine, bytes: (Event) -> [UInt8]?) {
     var happened: [TakeJournal.Entry] = []
     for stamp in engine.takeStamps() {
       let number: Int
@@ -107,13 +115,19 @@ final class SessionTape {
       }
     }
     for (time, input) in engine.takeInputs() {
-      let happening: TakeJournal.Happening =
-        switch input {
-        case .midi(let port, let event): .midi(port: port, event)
-        case .closed(let port): .closed(port: port)
-        case .load(let isHigh): .load(isHigh: isHigh)
-        case .transport(let input): .follow(input)
+      let happening: TakeJournal.Happening
+      switch input {
+      case .midi(let port, let event) where event.kind == .exclusive:
+        guard let bytes = bytes(event) else {
+          doubt("a system exclusive message came too fast to be written down")
+          continue
         }
+        happening = .exclusive(port: port, bytes)
+      case .midi(let port, let event): happening = .midi(port: port, event)
+      case .closed(let port): happening = .closed(port: port)
+      case .load(let isHigh): happening = .load(isHigh: isHigh)
+      case .transport(let input): happening = .follow(input)
+      }
       happened.append(TakeJournal.Entry(frame: time, happening: happening))
     }
     if engine.lostInputs > 0 { doubt("more MIDI came at once than could be written down") }
@@ -126,7 +140,7 @@ final class SessionTape {
     if pulse != self.pulse {
       let isChange = { (entry: TakeJournal.Entry) in
         switch entry.happening {
-        case .event, .midi, .closed, .load, .panic, .file: false
+        case .event, .midi, .exclusive, .closed, .load, .panic, .file, .hold: false
         default: true
         }
       }
@@ -146,8 +160,8 @@ final class SessionTape {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// The journal of a take, in order of frames.
-  func journal(of port: String, format: String, from start: Int64, to end: Int64) -> TakeJournal? {
+  /// The journal of a take of `port`, or, without one, of a file of what was heard, in order of frames.
+  func journal(of port: String?, format: String, from start: Int64, to end: Int64) -> TakeJournal? {
     flush()
     writer.finish()
     if writer.takeFault() != nil { doubt("the disk was full") }
@@ -158,6 +172,12 @@ final class SessionTape {
     )
     journal.doubts = doubts.sorted()
     return journal
+  }
+
+  /// Gives the room that is reserved on the disk back, for journals that find no other.
+  func makeRoom() {
+    writer.finish()
+    ballast.drop()
   }
 
   private static func read(_ file: Int32) -> [UInt8]? {
@@ -198,12 +218,62 @@ final class SessionTape {
   }
 }
 
+/// Room that is kept on the tape's disk, in a file without a name. A take that fills the disk leaves it, so that the journal and
+/// the notes find room where takes and state folder share a disk. Any thread, one at a time.
+private final class Ballast: @unchecked Sendable {
+  private let folder: String
+  private var file: Int32?
+  private var reserved = 0
+  /// More than a take's journal and its notes have that is not on the tape.
+  private static let least = 1 << 17
+
+  init(folder: String) { self.folder = folder }
+
+  deinit { if let file, file >= 0 { close(file) } }
+
+  /// Keeps room for a journal and notes of a tape of this size.
+  func reserve(for size: Int) {
+    let wanted = (2 * size + Self.least) & ~0xFFFF
+    guard wanted > reserved else { return }
+    if file == nil { make() }
+    guard let file, file >= 0 else { return }
+    reserved = wanted
+    // A full disk is no fault of the tape.
+    posix_fallocate(file, 0, off_t(wanted))
+  }
+
+  private func make() {
+    var template = Array((folder + "/room-XXXXXX").utf8CString)
+    let made = mkstemp(&template)
+    file = made
+    guard made >= 0 else { return }
+    unlink(template)
+    _ = fcntl(made, F_SETFD, FD_CLOEXEC)
+  }
+
+  /// Gives the room back.
+  func drop() {
+    guard let file, file >= 0, reserved > 0 else { return }
+    reserved = 0
+    ftruncate(file, 0)
+  }
+}
+
 extension TakeJournal {
-  /// The part that a take's replay needs: what happened before its end, with the take itself.
-  func cut(format: String, port: String, from start: Int64, to end: Int64) -> TakeJournal {
+  /// The part that a take's replay needs: what happened before its end, with the take itself. `port`: nil: of a file of what was
+  /// heard.
+  func cut(format: String, port: String?, from start: Int64, to end: Int64) -> TakeJournal {
     var journal = self
-    var entries = entries.filter { $0.frame < end }
-    entries.append(TakeJournal.Entry(frame: start, happening: .take(format: format, port: port)))
+    var entries = entries.filter {
+      if $0.frame >= end { return false }
+      if case .hold = $0.happening { return port == nil }
+      return true
+    }
+    if let port {
+      entries.append(TakeJournal.Entry(frame: start, happening: .take(format: format, port: port)))
+    } else {
+      entries.append(TakeJournal.Entry(frame: end, happening: .keep(format: format, frames: end - start)))
+    }
     entries.append(TakeJournal.Entry(frame: end, happening: .end))
     journal.entries = entries.enumerated()
       .sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map(\.element)

@@ -24,6 +24,14 @@ extension TakeJournal {
 }
 
 extension TakeJournal {
+  /// System exclusive messages from a frame on, which becomes frame 0, of all ports together.
+  func exclusives(from start: Int64) -> [MidiFileWriter.Exclusive] {
+    entries.compactMap { entry in
+      guard case .exclusive(_, let bytes) = entry.happening, entry.frame >= start else { return nil }
+      return MidiFileWriter.Exclusive(frame: entry.frame - start, bytes: bytes)
+    }
+  }
+
   /// Tempo and meter from a frame on, which becomes frame 0.
   func pulses(from start: Int64) -> [MidiFileWriter.Pulse] {
     let first = pulses.last { $0.frame <= start } ?? pulses.first

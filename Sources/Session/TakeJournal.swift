@@ -15,6 +15,7 @@ import Realtime
 /// at 4800 edit set dist.drive 6dB
 /// at 9600 event piano 0 0 60 100.0 0 nan   kind, channel, key, value, detail, time of a note or the like
 /// at 9721 midi 0 0 0 60 100.0 0 nan        the same, from a port of the driver
+/// at 9721 sysex 0 f07e7f0901f7  a system exclusive message of a port; what it means to players follows as `midi`
 /// at 9800 closed 0          a MIDI port lost a connection
 /// at 9900 load high         half of the period is used, so new notes are simpler
 /// at 9950 rate 44100.0      the driver has another rate
@@ -22,6 +23,8 @@ import Realtime
 /// at 9970 follow 1 96000 120.0 4 4 3 0.5 0.001  the server's: moves, frame, tempo, beats, unit, bar, beat, tolerance
 /// at 20000 take float32 main.out
 /// at 68000 end
+/// at 0 hold out             of a file of `keep`: what this output plays is held from here on, or no longer
+/// at 68000 keep float32 48000  so many frames of it are the file
 /// input mic 20000 take.in.wav   what came in, from this frame on; beside the journal
 /// unsure inputs             what cannot be replayed
 /// ```
@@ -32,6 +35,7 @@ struct TakeJournal: Equatable {
     case undo, redo, panic
     case event(node: String, Event)
     case midi(port: Int, Event)
+    case exclusive(port: Int, [UInt8])
     case closed(port: Int)
     case load(isHigh: Bool)
     case rate(Double)
@@ -39,6 +43,8 @@ struct TakeJournal: Equatable {
     case follow(TransportInput)
     case file(node: String)
     case take(format: String, port: String)
+    case hold(node: String)
+    case keep(format: String, frames: Int64)
     case end
   }
 
@@ -195,6 +201,13 @@ extension TakeJournal.Happening {
     case "end": self = .end
     case "file" where words.count == 2: self = .file(node: String(words[1]))
     case "take" where words.count == 3: self = .take(format: String(words[1]), port: String(words[2]))
+    case "hold" where words.count == 2: self = .hold(node: String(words[1]))
+    case "keep" where words.count == 3:
+      guard let frames = Int64(words[2]), (0..<1 << 53).contains(frames) else { return nil }
+      self = .keep(format: String(words[1]), frames: frames)
+    case "sysex" where words.count == 3:
+      guard let port = number(1), let bytes = Self.bytes(words[2]) else { return nil }
+      self = .exclusive(port: port, bytes)
     case "load" where words.count == 2: self = .load(isHigh: words[1] == "high")
     case "rate":
       guard let rate = Double(rest(1)), (1000...768_000).contains(rate) else { return nil }
@@ -216,6 +229,20 @@ extension TakeJournal.Happening {
     }
   }
 
+  /// Bytes that are written as two digits each.
+  private static func bytes(_ digits: Substring) -> [UInt8]? {
+    let digits = Array(digits.utf8)
+    guard digits.count & 1 == 0 else { return nil }
+    var bytes: [UInt8] = []
+    for place in stride(from: 0, to: digits.count, by: 2) {
+      guard let byte = UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16) else {
+        return nil
+      }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+
   var text: String {
     switch self {
     case .edit(let line): "edit \(line)"
@@ -225,6 +252,8 @@ extension TakeJournal.Happening {
     case .panic: "panic"
     case .event(let node, let event): "event \(node) \(event.words)"
     case .midi(let port, let event): "midi \(port) \(event.words)"
+    case .exclusive(let port, let bytes):
+      "sysex \(port) \(bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())"
     case .closed(let port): "closed \(port)"
     case .load(let isHigh): "load \(isHigh ? "high" : "low")"
     case .rate(let rate): "rate \(rate)"
@@ -232,6 +261,8 @@ extension TakeJournal.Happening {
     case .follow(let input): "follow \(input.words)"
     case .file(let node): "file \(node)"
     case .take(let format, let port): "take \(format) \(port)"
+    case .hold(let node): "hold \(node)"
+    case .keep(let format, let frames): "keep \(format) \(frames)"
     case .end: "end"
     }
   }

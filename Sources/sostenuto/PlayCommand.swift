@@ -10,7 +10,10 @@ struct PlayCommand: Command {
   static let table = CommandTable<Self>(
     "play", "Play a patch without the front end, and say how it went.",
     discussion:
-      "Ends after --seconds, or when it gets SIGINT or SIGTERM. The script starts when all files are loaded.",
+      """
+      Ends after --seconds, or when it gets SIGINT or SIGTERM. The script starts when all files are loaded. A line that is \
+      refused when its time comes is told, and the others go on; the exit status is 1 then.
+      """,
     [
       .argument("patch", \.patch, completion: .patches, "The patch."),
       .option("script", \.script, "script", completion: .files([]), "Edits and notes with their times."),
@@ -86,6 +89,7 @@ struct PlayCommand: Command {
     Console.tell(session.takeNotices())
     try edits.write(session)
     Console.result(json ? performance.summary.text() + "\n" : performance.words)
+    if performance.refused > 0 { throw ExitCode(1) }
   }
 }
 
@@ -105,6 +109,8 @@ struct PlayCommand: Command {
   /// Duration of each line, and the largest delay behind its time, in seconds.
   private var taken: [Double] = []
   private var lag = 0.0
+  /// Number of lines that were refused.
+  private(set) var refused = 0
   private var status = SessionStatus()
   private var message = ""
   /// When the script started, and the engine's frame then.
@@ -132,7 +138,7 @@ struct PlayCommand: Command {
     Interruption.stop(
       loop, before: { [session] in session.withdraw() }, after: { [session] in session.rejoin() })
     loop.timer(due: EventLoop.now()) { [self, unowned loop] now in
-      if let wait = try step(now) { return EventLoop.now() + wait }
+      if let wait = step(now) { return EventLoop.now() + wait }
       loop.end()
       return nil
     }
@@ -142,7 +148,7 @@ struct PlayCommand: Command {
 
   /// Lets the session work and performs a line that is due: one a turn, so that an interruption takes effect
   /// between lines even if many are due. Returns the nanoseconds until the next turn; nil at the end.
-  private func step(_ now: Int64) throws -> Int64? {
+  private func step(_ now: Int64) -> Int64? {
     if let start { elapsed = Double(now - start) * 1e-9 }
     // After a change of the driver's rate, lines are performed as soon as they are due.
     let isExact = start != nil && session.engine.rate == rate && !isLoose
@@ -164,8 +170,18 @@ struct PlayCommand: Command {
     if let start, let next, nextTime <= elapsed {
       let line = agenda.removeNext()
       let began = EventLoop.now()
-      try session.perform(
-        line.text, file: file, line: line.line, column: line.column, at: isExact ? origin + next.frame : nil)
+      if let place = line.place, let lateness = session.lateness(of: place) {
+        Console.warn("\(file):\(line.line): \(lateness)")
+      }
+      do throws(Diagnostic) {
+        try session.perform(
+          line.text, file: file, line: line.line, column: line.column, at: isExact ? origin + next.frame : nil
+        )
+      } catch {
+        // Nobody is there to mend it, and who listens hears the rest.
+        Console.error(error.description)
+        refused += 1
+      }
       let done = EventLoop.now()
       taken.append(Double(done - began) * 1e-9)
       if line.place == nil { lag = max(lag, Double(done - start) * 1e-9 - line.time) }
@@ -214,7 +230,7 @@ struct PlayCommand: Command {
       ("lostMidi", .int(status.lostMidi)), ("lostEvents", .int(status.lostEvents)),
       ("lostTraceEntries", .int(status.lostTraceEntries)),
       ("memory", .int(status.memory)), ("load", .number(meanLoad)),
-      ("peakLoad", .number(status.peakLoad)), ("edits", .int(session.editCount)),
+      ("peakLoad", .number(status.peakLoad)), ("edits", .int(session.editCount)), ("refused", .int(refused)),
       ("longestEditSeconds", .number(session.longestEdit)), ("medianLineSeconds", .number(median)),
       ("lagSeconds", .number(lag)),
       ("residue", worst.map { .number($0.residueLevel) } ?? .null), ("voices", .int(status.voices)),
@@ -243,7 +259,7 @@ struct PlayCommand: Command {
       load          \(percent(meanLoad)), peak \(percent(status.peakLoad))
       files         \(Printout.megabytes(status.memory))
       transport     \(Printout.words(status.transport))
-      edits         \(session.editCount)
+      edits         \(session.editCount)\(refused == 0 ? "" : ", \(refused) line\(refused == 1 ? "" : "s") refused")
       longest edit  \(Printout.milliseconds(session.longestEdit)), median line \(Printout.milliseconds(median)), \
       at most \(Printout.milliseconds(lag)) late
       loudest edit  \(worst)

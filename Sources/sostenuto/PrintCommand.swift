@@ -57,8 +57,14 @@ extension PrintCommand {
   @MainActor private func printClients() throws {
     var options = DriverOptions()
     options.jack.server = jackServer
-    guard let found = Patchbay.look(options.jack) else {
-      throw CommandError("no JACK server" + (jackServer.map { " `\($0)`" } ?? "") + " runs")
+    let found: Patchbay.Picture
+    do throws(DriverError) {
+      found = try Patchbay.look(options.jack)
+    } catch .silentServer {
+      let name = jackServer.map { " `\($0)`" } ?? ""
+      throw CommandError("the JACK server\(name) does not answer: it hangs, or another program holds it up")
+    } catch {
+      throw CommandError(error.message)
     }
     let (session, _) = try openPatch(patch)
     try session.renderOneBlock()

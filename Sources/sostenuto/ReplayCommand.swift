@@ -8,15 +8,16 @@ struct ReplayCommand: Command {
     "replay", "Render a take again from its journal, to the same bits.",
     discussion:
       """
-      The front end and `play` write a journal beside each take: the patch as it was opened, and every edit, note and \
-      message with its frame. The patch's files must be as they were. What came in through `input` nodes during the take \
+      The front end and `play` write a journal beside each take, and beside each file of `keep`: the patch as it was \
+      opened, and every edit, note and message with its frame. The patch's files must be as they were. What came in through `input` nodes during the take \
       lies beside it (take.in.wav), unless `--no-inputs` left it out.
       """,
     [
       .argument("journal", \.journal, completion: .files(["journal"]), "The journal, take.journal."),
       .option(
         "output", short: "o", \.output, "file", completion: .files([]),
-        "Where the sound goes (default: take-replay.wav); a name that is taken gets a number."),
+        "Where the sound goes (default: take-replay.wav, or as the take is called); a name that is taken gets a number."
+      ),
       .group(\.rendering),
     ])
 
@@ -44,10 +45,12 @@ struct ReplayCommand: Command {
     options.quality = replay.quality
     options.threads = rendering.count
     let session = Session(options: options)
-    for doubt in replay.doubts { Console.warn("it may not be the same: \(doubt)") }
-    let stem = journal.hasSuffix(".journal") ? String(journal.dropLast(8)) : journal
+    let output = output ?? replay.output
+    for doubt in replay.doubts + [replay.format(for: output).doubt].compactMap({ $0 }) {
+      Console.warn("it may not be the same: \(doubt)")
+    }
     let (path, seconds) = try session.render(
-      replay, to: output ?? stem + "-replay.wav", isInterrupted: { Interruption.hasCome })
+      replay, to: output, isInterrupted: { Interruption.hasCome })
     Console.tell(session.takeNotices())
     Console.result("\(path)  \(Take.length(seconds: seconds))\n")
   }

@@ -9,6 +9,26 @@ import Testing
     try MidiFile(bytes: bytes).events
   }
 
+  /// Devices are set up by system exclusive messages: in a file they stand at their places, before the notes of their moment.
+  @Test func systemExclusiveMessagesStandAtTheirPlaces() throws {
+    let long: [UInt8] = [0xF0, 0x41] + (0..<300).map { UInt8($0 & 0x7F) } + [0xF7]
+    let volume: [UInt8] = [0xF0, 0x7F, 0x7F, 0x04, 0x01, 0x00, 0x40, 0xF7]
+    let bytes = MidiFileWriter.bytes(
+      [(24_000, Event(.noteOn, key: 60, value: 100)), (48_000, Event(.noteOff, key: 60, value: 64))],
+      exclusives: [
+        .init(frame: 0, bytes: long), .init(frame: 24_000, bytes: volume),
+        .init(frame: 30_000, bytes: [0xF0, 1, 2]), .init(frame: 50_000, bytes: volume),
+      ], frames: 60_000, rate: 48000)
+    // The length of a message has two bytes here, without the first of the message.
+    #expect(bytes.contains([0, 0xF0, 0x82, 0x2E] + long.dropFirst()))
+    #expect(bytes.contains([0xF0, 7] + volume.dropFirst() + [0, 0x90, 60, 100]), "before the note")
+    #expect(!bytes.contains([0xF0, 1, 2]), "it was cut off")
+    let file = try MidiFile(bytes: bytes)
+    #expect(file.events.map(\.event.kind) == [.masterVolume, .noteOn, .noteOff, .masterVolume])
+    let places = file.events.map { Int(($0.seconds * 48000).rounded()) }
+    #expect(places == [24_000, 24_000, 48_000, 50_000])
+  }
+
   /// Notes come at the seconds that tempo and division say, through changes of tempo in another track.
   @Test func notesComeAtTheSecondsThatTempoAndDivisionSay() throws {
     // 120 beats a minute up to beat 2, then 60, and 240 from beat 3.

@@ -107,10 +107,24 @@ import Testing
     }
   }
 
+  /// Who reads that there is no server would start a second one.
+  @MainActor @Test func aServerThatHangsIsToldAsSuch() throws {
+    let folder = try Folder()
+    let server = try JackServer()
+    server.stall()
+    let printed = try Program.run("print", "--clients", "--jack-server", server.name)
+    #expect(printed.status == 1 && printed.errors.contains("`\(server.name)` does not answer"), "\(printed)")
+    let terminal = try Terminal(
+      "XDG_STATE_HOME=\(folder.path) '\(Program.path)' patchbay --jack-server \(server.name)")
+    try terminal.wait(for: "does not answer")
+    server.proceed()
+    try terminal.wait(for: " system ")
+  }
+
   @Test func clientsArePrintedOnlyFromAServer() throws {
     let none = try Program.run("print", "--clients", "--jack-server", "sostenuto-no-such-server")
     #expect(none.status == 1)
-    #expect(none.errors.contains("no JACK server `sostenuto-no-such-server` runs"), "\(none.errors)")
+    #expect(none.errors.contains("JACK server `sostenuto-no-such-server` is not running"), "\(none.errors)")
     #expect(try Program.run("print").status == 2)
     #expect(try Program.run("print", "Patches/basics/client.patch", "--jack-server", "x").status == 2)
     #expect(try Program.run("print", "Patches/basics/client.patch").status == 0)

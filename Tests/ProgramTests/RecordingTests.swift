@@ -123,4 +123,147 @@ import Testing
     let nothing = try Program.run(tool: Program.path, ["replay", "p.patch"], in: folder.path, state)
     #expect(nothing.status == 1 && nothing.errors.contains("not the journal of a take"))
   }
+
+  /// The session plays `script` for a second; returns what it said.
+  private func play(
+    _ folder: Folder, _ script: String, _ arguments: [String] = [], seconds: String = "1"
+  ) throws -> Program.Outcome {
+    _ = try folder.file("s.script", script)
+    return try Program.run(
+      tool: Program.path,
+      ["play", "p.patch", "--headless", "--driver", "clock", "--script", "s.script", "--seconds", seconds]
+        + arguments, in: folder.path, ["XDG_STATE_HOME": folder.path + "/state"])
+  }
+
+  private func exists(_ folder: Folder, _ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: folder.path + "/" + name)
+  }
+
+  /// On a stage nobody can mend a script: what is refused is told with its line, and the rest is played and recorded.
+  @Test func aRefusedLineDoesNotEndThePerformance() throws {
+    let folder = try Folder()
+    _ = try folder.file("p.patch", Self.patch)
+    let script = """
+      at 0.1s record o take.wav
+      at 0.1s record o none/take.wav
+      at 0.15s record o pair.wav ; set o.freq 300Hz ; record out none/pair.wav
+      at 0.2s set o.freq 220Hz
+      at 0.5s record o off
+
+      """
+    let played = try play(folder, script)
+    #expect(played.status == 1 && played.output.contains("2 lines refused"), "\(played)")
+    #expect(
+      played.errors.contains("s.script:2:") && played.errors.contains("s.script:3:"), "\(played.errors)")
+    let take = try #require(sizes(try folder.bytes("take.wav")))
+    #expect(take.real > 18_000 * 4, "0.4 s of one channel")
+    #expect(!exists(folder, "pair.wav") && !exists(folder, "pair.journal"))
+    let journal = String(decoding: try folder.bytes("take.journal"), as: UTF8.self)
+    #expect(journal.contains("set o.freq 220Hz"))
+    // A render can be repeated, so it ends, and leaves nothing that looks like a take.
+    let rendered = try Program.run(
+      tool: Program.path,
+      ["render", "p.patch", "--script", "s.script", "--seconds", "1", "--output", "whole.wav"],
+      in: folder.path)
+    #expect(rendered.status == 1 && rendered.errors.contains("s.script:2:"), "\(rendered)")
+    #expect(!exists(folder, "whole.wav") && !exists(folder, "take-2.wav"))
+  }
+
+  @Test func aTakeThatEndsBeforeItsFirstFrameLeavesNoFile() throws {
+    let folder = try Folder()
+    _ = try folder.file("p.patch", Self.patch)
+    let played = try play(folder, "at 0.2s record o take.wav\nat 0.2s record o off\n", seconds: "0.5")
+    #expect(played.status == 0 && played.errors.contains("no file is left"), "\(played)")
+    #expect(!exists(folder, "take.wav") && !exists(folder, "take.journal"))
+  }
+
+  /// What `keep` writes has journal and notes as a take has, also when outputs come and go meanwhile.
+  @Test func whatIsKeptIsReplayedToTheSameBits() throws {
+    let folder = try Folder()
+    _ = try folder.file(
+      "p.patch",
+      Self.patch + "node cue output channels=1\nconnect o -> cue gain=-20dB\nnode keys keyboard\n")
+    let script = """
+      at 0.1s note keys on C4 100
+      at 0.2s set o.freq 300Hz
+      at 0.5s node late output ; connect o -> late gain=-6dB
+      at 0.7s remove cue
+      at 0.8s replace o noise
+      at 1s note keys off C4
+      at 1.2s keep 0.9s heard.wav
+      at 1.3s keep 0.5s heard.flac
+
+      """
+    let played = try play(folder, script, ["--keep", "1"], seconds: "1.8")
+    #expect(played.status == 0 && played.errors.contains("kept 0.9 s as heard.wav"), "\(played.errors)")
+    let kept = try folder.bytes("heard.wav")
+    let size = try #require(sizes(kept)).real
+    #expect(size > 40_000 * 5 * 4, "0.9 s of three outputs")
+    // The first file has the note that was held, the second what was played later.
+    #expect(try folder.bytes("heard.mid").contains([0x90, 60, 100]))
+    #expect(try folder.bytes("heard.2.mid").contains([0x80, 60]))
+    for (journal, name, again) in [
+      ("heard.journal", "heard.wav", "heard-replay.wav"),
+      ("heard.2.journal", "heard.flac", "heard.2-replay.flac"),
+    ] {
+      let replayed = try Program.run(
+        tool: Program.path, ["replay", journal], in: folder.path,
+        ["XDG_STATE_HOME": folder.path + "/state"])
+      #expect(replayed.status == 0 && !replayed.errors.contains("warning"), "\(replayed)")
+      #expect(try folder.bytes(name) == folder.bytes(again), "\(name)")
+    }
+  }
+
+  /// A take in FLAC has whole numbers; so has its replay, in FLAC or in WAV.
+  @Test func aTakeInFLACIsReplayedToTheSameBits() throws {
+    let folder = try Folder()
+    _ = try folder.file("p.patch", Self.patch)
+    let played = try play(
+      folder, "at 0.1s record o take.flac\nat 0.2s record o take.ogg\nat 0.5s record o off\n")
+    #expect(played.status == 0, "\(played)")
+    let replayed = try Program.run(tool: Program.path, ["replay", "take.journal"], in: folder.path)
+    #expect(replayed.status == 0 && replayed.output.contains("take-replay.flac"), "\(replayed)")
+    #expect(try folder.bytes("take.flac") == folder.bytes("take-replay.flac"))
+    let wave = try Program.run(
+      tool: Program.path, ["replay", "take.journal", "-o", "take.wav"], in: folder.path)
+    #expect(!wave.errors.contains("warning"), "\(wave)")
+    // 24 bits.
+    let whole = try #require(sizes(try folder.bytes("take.wav")))
+    #expect(whole.real == 19_200 * 3, "0.4 s in 24 bits")
+    let lossy = try Program.run(
+      tool: Program.path, ["replay", "take.2.journal", "-o", "ogg.wav"], in: folder.path)
+    #expect(lossy.errors.contains("coding"), "\(lossy)")
+  }
+
+  /// The journal's name would be too long for a file system: it is cut, and tells its take.
+  @Test func aTakeWithTheLongestOfNamesHasItsJournal() throws {
+    let folder = try Folder()
+    _ = try folder.file("p.patch", Self.patch + "node keys keyboard\n")
+    let name = String(repeating: "n", count: 251) + ".wav"
+    let played = try play(
+      folder, "at 0.1s record o \(name)\nat 0.2s note keys on C4 100\nat 0.4s record o off\n")
+    #expect(played.status == 0 && !played.errors.contains("warning"), "\(played.errors)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(names.contains { $0.hasSuffix(".mid") })
+    let journal = try #require(names.first { $0.hasSuffix(".journal") })
+    let replayed = try Program.run(tool: Program.path, ["replay", journal], in: folder.path)
+    let again = String(replayed.output.prefix { $0 != " " })
+    #expect(replayed.status == 0 && again.hasSuffix("-replay.wav"), "\(replayed)")
+    #expect(try folder.bytes(name) == folder.bytes(again))
+  }
+
+  /// A line at a bar that is past is performed at once, as a cue that was missed; who wrote it should know.
+  @Test func aLineAtABarThatIsPastIsToldWhenItIsPerformed() throws {
+    let folder = try Folder()
+    _ = try folder.file("p.patch", Self.patch)
+    let script = "at 0.1s locate bar 20\nat bar 2 set o.freq 220Hz\nat bar 20.2 set o.freq 330Hz\n"
+    let played = try play(folder, script)
+    let words = "s.script:2: bar 2 is past: it is performed at once"
+    #expect(played.errors.contains(words) && !played.errors.contains("bar 20.2"), "\(played.errors)")
+    let rendered = try Program.run(
+      tool: Program.path,
+      ["render", "p.patch", "--script", "s.script", "--seconds", "1", "--output", "whole.wav"],
+      in: folder.path)
+    #expect(rendered.status == 0 && rendered.errors.contains(words), "\(rendered)")
+  }
 }

@@ -189,6 +189,11 @@ final class JackServer {
     return "\(name) \(process.isRunning ? "runs" : "ended with \(process.terminationStatus)"):\n\(messages)"
   }
 
+  /// From now on it hangs, as under a load or a debugger, until `proceed`.
+  func stall() { Glibc.kill(process.processIdentifier, SIGSTOP) }
+
+  func proceed() { Glibc.kill(process.processIdentifier, SIGCONT) }
+
   /// As `kill -9`.
   func kill() {
     guard process.isRunning else { return }
@@ -204,9 +209,11 @@ final class JackServer {
     }
     guard process.isRunning else { return }
     let process = process
+    let proceed = proceed
     // Other tests of this process open clients.
     JackDatabase.exclusively {
       process.terminate()
+      proceed()
       process.waitUntilExit()
     }
   }

@@ -80,12 +80,8 @@ import Testing
     #expect(heard.frames == 100_000 && heard.samples.count == 200_000)
   }
 
-  @Test func opusRefusesWhatItCannotHold() throws {
+  @Test func whatAFormatCannotHoldIsRefused() throws {
     let folder = try Folder()
-    #expect(throws: RecordingError.self) {
-      _ = try Self.record(
-        Source(channels: 2, frames: 4800), frames: 64, to: folder.file("a.opus"), rate: 44100)
-    }
     #expect(throws: RecordingError.self) {
       _ = try Self.record(Source(channels: 9, frames: 4800), frames: 64, to: folder.file("a.flac"))
     }

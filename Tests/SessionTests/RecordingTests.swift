@@ -191,6 +191,13 @@ import Testing
     #expect(refusal("record main \(folder.path)/x.mp3").contains(".wav, .flac, .ogg, .opus"))
     #expect(refusal("record main \(folder.path)/none/x.wav").contains("No such file"))
     #expect(refusal("keep 5min \(folder.path)/x.wav").contains("nothing is held"))
+    // All of a line, or nothing.
+    let lines = PatchWriter.write(session.patch, catalogue: session.catalogue)
+    #expect(
+      refusal("record dist \(folder.path)/d.wav ; node g gain ; record main \(folder.path)/none/x.wav")
+        .contains("No such file"))
+    #expect(
+      PatchWriter.write(session.patch, catalogue: session.catalogue) == lines && session.status.takes.isEmpty)
     #expect(folder.names == ["a.patch", "tone.sfz"])
   }
 
@@ -528,6 +535,15 @@ import Testing
 
   // MARK: Journals
 
+  @Test func theNotesOfATakeHaveTheSystemExclusiveMessagesThatCameInMeanwhile() {
+    var journal = TakeJournal()
+    let message: [UInt8] = [0xF0, 0x7E, 0x7F, 0x09, 0x01, 0xF7]
+    journal.entries = [10, 50, 90].map { .init(frame: $0, happening: .exclusive(port: 0, message)) }
+    #expect(
+      journal.exclusives(from: 50) == [.init(frame: 0, bytes: message), .init(frame: 40, bytes: message)])
+    #expect(journal.cut(format: "float32", port: "out", from: 50, to: 90).exclusives(from: 50).count == 1)
+  }
+
   @Test func journalsAreReadWhateverIsInThem() {
     var journal = TakeJournal()
     journal.patch = "sostenuto 1\nnode a gain\n"
@@ -539,7 +555,9 @@ import Testing
       .init(frame: 5, happening: .closed(port: 2)), .init(frame: 6, happening: .load(isHigh: true)),
       .init(frame: 7, happening: .rate(44100)), .init(frame: 8, happening: .amend("set a.gain 4dB")),
       .init(frame: 8, happening: .undo), .init(frame: 8, happening: .redo),
-      .init(frame: 9, happening: .panic),
+      .init(frame: 9, happening: .panic), .init(frame: 0, happening: .hold(node: "out")),
+      .init(frame: 9, happening: .exclusive(port: 3, [0xF0, 0x00, 0x0A, 0x7F, 0xF7])),
+      .init(frame: 9, happening: .keep(format: "pcm24", frames: 480)),
       .init(frame: 10, happening: .take(format: "float32", port: "out")), .init(frame: 20, happening: .end),
     ]
     let text = journal.headText + journal.entries.map(\.line).joined() + "unsure inputs\n"

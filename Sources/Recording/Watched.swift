@@ -1,12 +1,12 @@
 import Dispatch
 import Synchronization
 
-/// A call into a library that may hang for ever, such as to a JACK server that does not answer. It runs on
-/// another thread, and the caller waits until a deadline. Worker.
-enum Watched {
+/// A call that may hang for ever, such as to a JACK server or to a disk that does not answer. It runs on another thread,
+/// and the caller waits until a deadline. Worker.
+package enum Watched {
   /// The call's result, or nil when `seconds` have passed. A later result goes to `late` for cleanup, on the
   /// other thread.
-  static func call<Result: Sendable>(
+  package static func call<Result: Sendable>(
     within seconds: Double, _ body: @escaping @Sendable () -> Result,
     late: @escaping @Sendable (Result) -> Void = { _ in }
   ) -> Result? {
