@@ -41,7 +41,6 @@ public struct Expander: Kernel {
   /// The peaks.
   private var peaks: Dynamics
   private var rest = ExpanderRest()
-  private var isAsleep = true
 
   /// Time in which a peak is forgotten, seconds.
   private static var memory: Float { @_noLocks get { 0.02 } }
@@ -79,7 +78,6 @@ public struct Expander: Kernel {
       channel &+= 1
     }
     peaks.reset(to: 0)
-    isAsleep = true
     return true
   }
 
@@ -99,8 +97,7 @@ public struct Expander: Kernel {
     let room = DynamicsRoom(block)
     key.follow(block, room.shares)
     let input = block.inputs[0]
-    if key.isSilent(block), isAsleep, input.isSilent { return .silent }
-    isAsleep = false
+    // Silence is never passed over, since the reduction moves in it too: the engine lets the node sleep only where a cell ends.
     let curve = ExpanderCurve(block, &rest, memory: Self.memory)
     var group = 0
     while group < dynamics.groups {
