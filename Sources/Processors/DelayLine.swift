@@ -67,8 +67,27 @@ struct DelayLine: BitwiseCopyable {
     }
   }
 
+  /// Where a whole block can be read from `position` on; nil: the end lies within it.
+  @inline(__always) @_noLocks func whole(_ position: Int) -> UnsafePointer<Float>? {
+    let place = position & (length &- 1)
+    return place &+ blockCapacity <= length &+ 16 ? UnsafePointer(frames + place) : nil
+  }
+
+  /// Where a block is written that begins at a multiple of 64, before which the end does not come.
+  @inline(__always) @_noLocks func room(_ position: Int) -> UnsafeMutablePointer<Float> { address(position) }
+
+  /// Repeats the first sixteen frames behind the end, if it is these that begin at `position`.
+  @inline(__always) @_noLocks func close(_ values: Frames, at position: Int) {
+    if position & (length &- 1) == 0 { frames.store(values, length) }
+  }
+
   /// Asks for a block from `position` on, before it is read or written.
   @inline(__always) @_noLocks func fetch(_ position: Int) { sostenuto_fetch(address(position), 320) }
+
+  /// Takes all frames of a line of the same length.
+  @_noLocks func copyAll(_ other: DelayLine) {
+    copyMemory(frames, other.frames, (length &+ Self.margin) &* 4)
+  }
 
   /// Repeats the first frames behind the end.
   @_noLocks func closeRing() { copyMemory(frames + length, frames, 64) }
@@ -110,6 +129,23 @@ struct DelayLine: BitwiseCopyable {
     _ position: Int, _ wholes: UnsafePointer<Int32>, _ parts: UnsafePointer<Float>,
     _ products: UnsafeMutablePointer<Float>
   ) -> Frames {
+    if hasWideVectors {
+      let (first, last) = (0 &- wholes[0], 15 &- wholes[15])
+      let least = first < last ? first : last
+      let start = position &+ Int(least) &- 4
+      if sostenuto_near_taps(address(start), address(start &+ 16), wholes, parts, least, products) {
+        return products.vector(0)
+      }
+    }
+    writeProducts(position, wholes, parts, products)
+    return sostenuto_sum_rows(products)
+  }
+
+  /// The neighbours of each of sixteen places, times their weights.
+  @inline(never) @_noLocks private func writeProducts(
+    _ position: Int, _ wholes: UnsafePointer<Int32>, _ parts: UnsafePointer<Float>,
+    _ products: UnsafeMutablePointer<Float>
+  ) {
     var frame = 0
     while frame < 16 {
       let first = eight(position &+ frame &- Int(wholes[frame]) &- 4)
@@ -119,7 +155,6 @@ struct DelayLine: BitwiseCopyable {
       products.store(Interpolator.weights(d) * Frames(lowHalf: first, highHalf: second), frame &* 8)
       frame &+= 2
     }
-    return sostenuto_sum_rows(products)
   }
 
   /// The same for a delay that is the same for all frames, by its `weights`, to the same bits.

@@ -53,15 +53,15 @@ public struct Echo: Kernel {
   public static var taps: Int { @_noLocks get { 9 } }
   public static var longest: Int { @_noLocks get { 10 } }
 
-  private let taps: Int
+  let taps: Int
   private let seconds: Float
   private var channels: Int
   private var length: Int
-  private var head = 0
+  private(set) var head = 0
   private var lines: UnsafeMutablePointer<Float>
   /// Low-passes of the loop, one a channel.
-  private var lows: UnsafeMutablePointer<Float>
-  private var gliding, held, leaving: EchoCourse
+  private(set) var lows: UnsafeMutablePointer<Float>
+  private(set) var gliding, held, leaving: EchoCourse
   /// Delay of the last tap in frames: as it glides, as it is held, and what a fade leaves.
   private var place = 0.0
   private var here = 0.0
@@ -116,7 +116,7 @@ public struct Echo: Kernel {
     (lows, lines) = (layout.lows, layout.lines)
   }
 
-  @inline(__always) @_noLocks private func line(_ channel: Int) -> DelayLine {
+  @inline(__always) @_noLocks func line(_ channel: Int) -> DelayLine {
     DelayLine(lines + channel &* (length &+ DelayLine.margin), length: length)
   }
 
@@ -196,7 +196,7 @@ public struct Echo: Kernel {
   // MARK: Rendering
 
   /// Rows of the block's scratch memory.
-  private enum Room {
+  enum Room {
     static var damp: Int { @inline(__always) @_noLocks get { 0 } }
     static var entry: Int { @inline(__always) @_noLocks get { 1 } }
     static var first: Int { @inline(__always) @_noLocks get { 2 } }
@@ -213,16 +213,24 @@ public struct Echo: Kernel {
     aim(block, rows)
     if input.isSilent && isAsleep { return .silent }
     isAsleep = false
+    fetch(0)
     let damp = block.parameters[Self.damp]
     var frame = 0
+    if damp.isSteady {
+      let all = Self.share(damp.vector(0, 0), block.rate)
+      while frame < block.frames {
+        rows[Room.damp].store(all, frame)
+        frame &+= 16
+      }
+    }
     while frame < block.frames {
-      let (sine, cosine) = halfAngle(limited(damp.vector(0, frame) * (1 / block.rate), 0.0001, 0.49))
-      rows[Room.damp].store(sine / (sine + cosine), frame)
+      rows[Room.damp].store(Self.share(damp.vector(0, frame), block.rate), frame)
       frame &+= 16
     }
     var channel = 0
     while channel < channels {
       let isPair = channel &+ 1 < channels
+      fetch(channel &+ 2)
       render(block, channel, isPair, rows, entry)
       channel &+= isPair ? 2 : 1
     }
@@ -236,6 +244,24 @@ public struct Echo: Kernel {
     if !hasFaded { quietFrames = 0 }
     head = (head &+ block.frames) & (length &- 1)
     return .sounding
+  }
+
+  /// Asks for what a pair of channels reads and writes in this block: with many echoes it is far away.
+  @inline(__always) @_noLocks private func fetch(_ first: Int) {
+    let past = Int(place > here ? place : here) &+ 4
+    var channel = first
+    while channel < channels, channel < first &+ 2 {
+      let line = line(channel)
+      line.fetch(head &- past)
+      line.fetch(head)
+      channel &+= 1
+    }
+  }
+
+  /// What a low-pass takes of its input, for a frequency.
+  @inline(__always) @_noLocks private static func share(_ damp: Frames, _ rate: Float) -> Frames {
+    let (sine, cosine) = halfAngle(limited(damp * (1 / rate), 0.0001, 0.49))
+    return sine / (sine + cosine)
   }
 
   /// Moves the courses by a block.
@@ -263,6 +289,16 @@ public struct Echo: Kernel {
         }
       }
     }
+    if !isNew, !fades, lag.isSteady, pull == 1, let times = time.frames(0) {
+      // Without a lag it is where it is to be in every frame.
+      gliding.set(times, rate, block.frames, within: most)
+      target = gliding.delay(0)
+      aimFade(block, target, lag)
+      isStill = false
+      target = gliding.delay(block.frames &- 1)
+      place = target
+      frame = block.frames
+    }
     while frame < block.frames {
       let asked = Double(time.value(0, at: frame)) * rate
       target = asked > EchoCourse.nearest ? (asked < most ? asked : most) : EchoCourse.nearest
@@ -270,15 +306,7 @@ public struct Echo: Kernel {
         isNew = false
         (place, here, before) = (target, target, target)
       }
-      if frame == 0, block.time & 63 == 0, !fade.isMoving {
-        before = here
-        if (target - here).magnitude > 1e-3 {
-          here = target
-          fade = Ramp(0)
-          let frames = Int(limited(lag.value(0, at: 0), 0.005, 60) * block.rate)
-          fade.move(to: 1, over: frames)
-        }
-      }
+      if frame == 0 { aimFade(block, target, lag) }
       if place != target {
         isStill = false
         if !lag.isSteady { pull = 1 / (1 + Double(limited(lag.value(0, at: frame), 0, 60)) * rate) }
@@ -303,100 +331,19 @@ public struct Echo: Kernel {
     isFading = fade.isMoving
     if isFading { fade.fill(rows[Room.fade], frames: block.frames) }
   }
-  /// In this block.
-  private var isFading = false
-
-  /// Sixteen frames of a tap along the course or courses that are heard.
-  @inline(__always) @_noLocks private func tap(
-    _ number: Int, _ line: DelayLine, _ position: Int, _ frame: Int, _ change: CrossfadeStream, _ rows: Rows
-  ) -> Frames {
-    let products = rows[Room.products]
-    if change.blend == nil, change.new == 0 {
-      return gliding.vector(number, line, position, frame, products)
-    }
-    var y = held.vector(number, line, position, frame, products)
-    if isFading {
-      let b = rows[Room.fade].vector(frame)
-      y = leaving.vector(number, line, position, frame, products) * (1 - b) + y * b
-    }
-    guard let blend = change.blend else { return y }
-    let b = change.new == 1 ? blend.vector(frame) : 1 - blend.vector(frame)
-    return gliding.vector(number, line, position, frame, products) * (1 - b) + y * b
-  }
-
-  /// All taps but the last, each as loud as `slope` says.
-  @inline(__always) @_noLocks private func early(
-    _ line: DelayLine, _ position: Int, _ frame: Int, _ change: CrossfadeStream, _ rows: Rows, _ slope: Frames
-  ) -> (sum: Frames, share: Frames) {
-    var (sum, share, number) = (Frames(repeating: 0), Frames(repeating: 1), 0)
-    while number &+ 1 < taps {
-      sum += tap(number, line, position, frame, change, rows) * share
-      share *= slope
-      number &+= 1
-    }
-    return (sum, share)
-  }
-
-  /// A pair of channels, or a single one.
-  @_noLocks private func render(
-    _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?
+  /// Begins a fade to another time where a cell begins.
+  @inline(__always) @_noLocks private mutating func aimFade(
+    _ block: Block, _ target: Double, _ lag: ParameterStream
   ) {
-    let other = isPair ? channel &+ 1 : channel
-    let (parameters, change) = (block.parameters, block.crossfades[Self.change])
-    let (line, second) = (line(channel), self.line(other))
-    let (first, next) = (rows[Room.first], rows[Room.second])
-    var (low, lowNext) = (lows[channel], lows[other])
-    var frame = 0
-    while frame < block.frames {
-      let position = head &+ frame
-      let count = block.frames &- frame < 16 ? block.frames &- frame : 16
-      let (x, z) = (block.inputs[0][channel].vector(frame), block.inputs[0][other].vector(frame))
-      let t = tap(taps &- 1, line, position, frame, change, rows)
-      let u = isPair ? tap(taps &- 1, second, position, frame, change, rows) : t
-      // The low-passes' states follow from frame to frame; all else of them is done by vectors.
-      let damp = rows[Room.damp].vector(frame)
-      rows[Room.edge].store(1 - 2 * damp, 0)
-      first.store(t * (2 * damp), 0)
-      next.store(u * (2 * damp), 0)
-      let kept = rows[Room.edge]
-      var lane = 0
-      while lane < count {
-        let (more, moreNext) = (first[lane], next[lane])
-        (first[lane], next[lane]) = (low, lowNext)
-        low = sostenuto_add_product_of_one(more, low, kept[lane])
-        lowNext = sostenuto_add_product_of_one(moreNext, lowNext, kept[lane])
-        lane &+= 1
-      }
-      let amount = limited(parameters[Self.feedback].vector(0, frame) * 0.01, -1, 1)
-      let across =
-        isPair ? limited(parameters[Self.pingpong].vector(0, frame) * 0.01, 0, 1) : Frames(repeating: 0)
-      let m = limited(parameters[Self.mix].vector(0, frame) * 0.01, 0, 1)
-      let slope = limited(parameters[Self.slope].vector(0, frame), 0, 1)
-      let gain = entry?.vector(frame) ?? Frames(repeating: 1)
-      let a = first.vector(0) + (t - first.vector(0)) * damp
-      let b = next.vector(0) + (u - next.vector(0)) * damp
-      let inflow = (x * (1 - across) + (x + z) * (0.5 * across)) * gain
-      let (early, share) = early(line, position, frame, change, rows, slope)
-      line.write(
-        Self.flushed(inflow + amount * (a * (1 - across) + b * across)), count, at: position, rows[Room.edge])
-      block.outputs[0][channel].store(x * (1 - m) + (early + t * share) * m + 0, frame)
-      if isPair {
-        let (early, share) = self.early(second, position, frame, change, rows, slope)
-        second.write(
-          Self.flushed(z * (1 - across) * gain + amount * (b * (1 - across) + a * across)), count,
-          at: position,
-          rows[Room.edge])
-        block.outputs[0][other].store(z * (1 - m) + (early + u * share) * m + 0, frame)
-      }
-      frame &+= 16
+    guard block.time & 63 == 0, !fade.isMoving else { return }
+    before = here
+    if (target - here).magnitude > 1e-3 {
+      here = target
+      fade = Ramp(0)
+      let frames = Int(limited(lag.value(0, at: 0), 0.005, 60) * block.rate)
+      fade.move(to: 1, over: frames)
     }
-    // What is no number would stay for ever.
-    lows[channel] = low.magnitude < 1e18 ? low : 0
-    if isPair { lows[other] = lowNext.magnitude < 1e18 ? lowNext : 0 }
   }
-
-  /// Echoes end at -300 dB instead of in denormals, and what is no number is silent.
-  @inline(__always) @_noLocks private static func flushed(_ w: Frames) -> Frames {
-    sostenuto_where_above(magnitude(w), 1e-15, sostenuto_numbers(w), Frames(repeating: 0))
-  }
+  /// In this block.
+  private(set) var isFading = false
 }

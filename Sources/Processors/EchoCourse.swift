@@ -37,6 +37,20 @@ struct EchoCourse: BitwiseCopyable {
   /// The delay of the last tap in a frame.
   @inline(__always) @_noLocks func set(_ delay: Double, _ frame: Int) { delays[frame] = delay }
 
+  /// The delays for times of each frame, in seconds.
+  @inline(__always) @_noLocks func set(
+    _ times: UnsafePointer<Float>, _ rate: Double, _ frames: Int, within longest: Double
+  ) {
+    var frame = 0
+    while frame < frames {
+      sostenuto_write_delays(times + frame, rate, Self.nearest, longest, delays + frame)
+      frame &+= 8
+    }
+  }
+
+  /// The delay of the last tap in a frame, as it was set.
+  @inline(__always) @_noLocks func delay(_ frame: Int) -> Double { delays[frame] }
+
   /// Finds the places of the taps. Between those that are evenly spaced, odd ones come later by `swing` of a distance.
   @_noLocks mutating func place(_ frames: Int, rests: Bool, _ swing: ParameterStream, within longest: Double)
   {
@@ -88,6 +102,11 @@ struct EchoCourse: BitwiseCopyable {
     guard rests else {
       return line.taps(position, wholes(tap) + frame, parts(tap) + frame, products)
     }
+    return resting(line, position, tap)
+  }
+
+  /// The same at rest.
+  @inline(__always) @_noLocks func resting(_ line: DelayLine, _ position: Int, _ tap: Int = 0) -> Frames {
     let whole = Int(wholes(tap)[0])
     return parts(tap)[0] == 0 ? line.vector(position &- whole) : line.taps(position, whole, weights(tap))
   }

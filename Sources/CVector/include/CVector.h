@@ -117,6 +117,19 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_pick(const float *numbers, sostenuto
 #endif
 }
 
+/* The same of 32 numbers in two vectors. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_pick_of_two(sostenuto_frames low, sostenuto_frames high, sostenuto_bits indices) {
+#ifdef __AVX512F__
+  typedef float floats __attribute__((vector_size(64)));
+  typedef int integers __attribute__((vector_size(64)));
+  return (sostenuto_frames)__builtin_ia32_vpermi2varps512((floats)low, (integers)indices, (floats)high);
+#else
+  sostenuto_frames picked;
+  for (int i = 0; i < 16; i++) picked[i] = indices[i] & 16 ? high[indices[i] & 15] : low[indices[i] & 15];
+  return picked;
+#endif
+}
+
 /* Whether the processor that is built for picks numbers of 16 bits by one instruction. */
 #ifdef __AVX512BW__
 enum { sostenuto_permutes_words = 1 };
@@ -502,6 +515,7 @@ SOSTENUTO_VECTOR sostenuto_four sostenuto_turned(sostenuto_four pair, sostenuto_
 #include "Courses.h"
 #include "Cycles.h"
 #include "Dynamics.h"
+#include "Echoes.h"
 #include "Lanes.h"
 #include "Peaks.h"
 #include "Ringing.h"
