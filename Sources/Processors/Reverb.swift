@@ -45,6 +45,8 @@ public struct Reverb: Kernel {
   private var tank: ReverbTank
   /// Frames of all lines.
   private var frames: Int
+  /// Channels that come in.
+  private var inputs: Int
   private var entry = Entry()
   /// Position of the next frame to write.
   private var head = 0
@@ -66,6 +68,7 @@ public struct Reverb: Kernel {
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     frames = ReverbTank.soundFrames(configuration.rate)
+    inputs = configuration.inputs[0]
     var arena = Arena(memory)
     tank = ReverbTank(frames, rate: configuration.rate, &arena)
     tank.build()
@@ -77,6 +80,9 @@ public struct Reverb: Kernel {
     let other = ReverbTank(frames, rate: tank.rate, &arena)
     other.copy(tank, frames)
     tank = other
+    // One channel had one line for both sides.
+    if inputs == 1, widening.inputs[0] > 1 { tank.lines[1].copyAll(tank.lines[0]) }
+    inputs = widening.inputs[0]
   }
 
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
@@ -207,36 +213,51 @@ public struct Reverb: Kernel {
     var bus = 0
     while bus < 2 {
       let row = tank.buses + bus &* blockCapacity
-      let line = tank.lines[bus]
+      if bus == 1, input.count == 1 {
+        // Both sides have the same sound, which one line remembers.
+        copyWhole(UnsafePointer(tank.buses + 2 &* blockCapacity), to: row)
+      } else {
+        takeIn(input, bus, entry, predelay, old, new, block.frames)
+        if input.count == 1 { copyWhole(UnsafePointer(row), to: tank.buses + 2 &* blockCapacity) }
+      }
+      tank.diffuse(bus, head, start, block.frames, rate: block.rate, moves: moves)
+      let rest = tank.gainAtRest(0)
       var frame = 0
       while frame < block.frames {
-        let count = block.frames &- frame < 16 ? block.frames &- frame : 16
-        var sum = Frames(repeating: 0)
-        var channel = input.count == 1 ? 0 : bus
-        while channel < input.count {
-          sum += input[channel].vector(frame)
-          channel &+= 2
-        }
-        if let entry { sum *= entry.vector(frame) }
-        line.write(sum, count, at: head &+ frame, tank.scratch)
-        row.store(sum, frame)
-        if let blend = predelay.blend {
-          let b = blend.vector(frame)
-          let before = old == 0 ? sum : line.vector(head &+ frame &- old)
-          let after = new == 0 ? sum : line.vector(head &+ frame &- new)
-          row.store(before * (1 - b) + after * b, frame)
-        } else if new > 0 {
-          row.store(line.vector(head &+ frame &- new), frame)
-        }
-        frame &+= 16
-      }
-      tank.diffuse(bus, head, start, block.frames, rate: block.rate)
-      frame = 0
-      while frame < block.frames {
-        row.store(row.vector(frame) * tank.gain(0, start &+ frame), frame)
+        row.store(row.vector(frame) * (moves ? tank.gain(0, start &+ frame) : rest), frame)
         frame &+= 16
       }
       bus &+= 1
+    }
+  }
+
+  /// Brings the input to one bus, through the predelay.
+  @inline(__always) @_noLocks private func takeIn(
+    _ input: InputPort, _ bus: Int, _ entry: UnsafePointer<Float>?, _ predelay: CrossfadeStream, _ old: Int,
+    _ new: Int, _ frames: Int
+  ) {
+    let (row, line) = (tank.buses + bus &* blockCapacity, tank.lines[bus])
+    var frame = 0
+    while frame < frames {
+      let count = frames &- frame < 16 ? frames &- frame : 16
+      var sum = Frames(repeating: 0)
+      var channel = input.count == 1 ? 0 : bus
+      while channel < input.count {
+        sum += input[channel].vector(frame)
+        channel &+= 2
+      }
+      if let entry { sum *= entry.vector(frame) }
+      line.write(sum, count, at: head &+ frame, tank.scratch)
+      row.store(sum, frame)
+      if let blend = predelay.blend {
+        let b = blend.vector(frame)
+        let before = old == 0 ? sum : line.vector(head &+ frame &- old)
+        let after = new == 0 ? sum : line.vector(head &+ frame &- new)
+        row.store(before * (1 - b) + after * b, frame)
+      } else if new > 0 {
+        row.store(line.vector(head &+ frame &- new), frame)
+      }
+      frame &+= 16
     }
   }
 
@@ -267,17 +288,21 @@ public struct Reverb: Kernel {
     while number < 16 {
       let (line, row) = (tank.lines[ReverbTank.firstOfTank &+ number], tank.row(number))
       let place = head &- Int(news[number])
+      number &+= 1
+      if size.blend == nil, let whole = line.whole(place) {
+        copyWhole(whole, to: row)
+        continue
+      }
       var frame = 0
       while frame < block.frames {
         var past = line.vector(place &+ frame)
         if let blend = size.blend {
           let b = blend.vector(frame)
-          past = line.vector(head &+ frame &- Int(olds[number])) * (1 - b) + past * b
+          past = line.vector(head &+ frame &- Int(olds[number &- 1])) * (1 - b) + past * b
         }
         row.store(past, frame)
         frame &+= 16
       }
-      number &+= 1
     }
   }
 
@@ -286,17 +311,23 @@ public struct Reverb: Kernel {
     let (input, output) = (block.inputs[0], block.outputs[0])
     let mix = block.parameters[Self.mix]
     let signs = Self.signs(channel)
+    // Whole blocks: the frames behind a shorter one are nobody's.
+    let zero = Frames(repeating: 0)
+    var (s0, s1, s2, s3) = (zero, zero, zero, zero)
+    var line = 0
+    while line < 16 {
+      let row = tank.row(line)
+      // A minus turns the sign's bit.
+      let sign = SIMD16<UInt32>(repeating: (signs &>> UInt32(truncatingIfNeeded: line)) &<< 31)
+      s0 += Self.turned(row.vector(0), sign)
+      s1 += Self.turned(row.vector(16), sign)
+      s2 += Self.turned(row.vector(32), sign)
+      s3 += Self.turned(row.vector(48), sign)
+      line &+= 1
+    }
     var frame = 0
-    while frame < block.frames {
-      var sum = Frames(repeating: 0)
-      var line = 0
-      while line < 16 {
-        // A minus turns the sign's bit.
-        let bits = unsafeBitCast(tank.row(line).vector(frame), to: SIMD16<UInt32>.self)
-        let sign = (signs &>> UInt32(truncatingIfNeeded: line)) &<< 31
-        sum += unsafeBitCast(bits ^ SIMD16(repeating: sign), to: Frames.self)
-        line &+= 1
-      }
+    while frame < blockCapacity {
+      let sum = frame == 0 ? s0 : frame == 16 ? s1 : frame == 32 ? s2 : s3
       var dry = Frames(repeating: 0)
       var source = input.count == 1 ? 0 : channel
       while source < input.count {
@@ -308,6 +339,10 @@ public struct Reverb: Kernel {
       output[channel].store(dry * (1 - m) + sum * m + 0, frame)
       frame &+= 16
     }
+  }
+
+  @inline(__always) @_noLocks private static func turned(_ v: Frames, _ sign: SIMD16<UInt32>) -> Frames {
+    unsafeBitCast(unsafeBitCast(v, to: SIMD16<UInt32>.self) ^ sign, to: Frames.self)
   }
 
   /// Signs of the lines in an output, a bit each: rows of the Hadamard matrix, so that outputs have nothing in common.

@@ -5,7 +5,7 @@ import Realtime
 struct ReverbTank: BitwiseCopyable {
   /// Delay lines: two before, two rows of four all-passes, then the sixteen.
   let lines: UnsafeMutablePointer<DelayLine>
-  /// Sound of both inputs in a block.
+  /// Sound of both inputs in a block, and a copy of one that goes to both.
   let buses: UnsafeMutablePointer<Float>
   /// Output of the lines in a block, 64 frames of each.
   let rows: UnsafeMutablePointer<Float>
@@ -62,7 +62,7 @@ struct ReverbTank: BitwiseCopyable {
     self.rate = rate
     lines = arena.reserve(Self.lineCount &* MemoryLayout<DelayLine>.stride).assumingMemoryBound(
       to: DelayLine.self)
-    buses = arena.take(Float.self, 2 &* blockCapacity)
+    buses = arena.take(Float.self, 3 &* blockCapacity)
     rows = arena.take(Float.self, 16 &* blockCapacity)
     numbers = arena.take(Float.self, 8 &* 16)
     steps = arena.take(Float.self, 6 &* 16)
@@ -110,19 +110,24 @@ struct ReverbTank: BitwiseCopyable {
     return places * gainSteps[index] + gains[index]
   }
 
+  /// The same while it rests.
+  @inline(__always) @_noLocks func gainAtRest(_ index: Int) -> Frames { Frames(repeating: gains[index]) }
+
   /// Sends a bus through its four all-passes (M. R. Schroeder, "Natural sounding artificial reverberation", 1962), each of
   /// at least sixteen frames.
-  @inline(__always) @_noLocks func diffuse(_ bus: Int, _ head: Int, _ start: Int, _ frames: Int, rate: Float)
-  {
+  @inline(__always) @_noLocks func diffuse(
+    _ bus: Int, _ head: Int, _ start: Int, _ frames: Int, rate: Float, moves: Bool
+  ) {
     var number = bus &* 4
     while number < bus &* 4 &+ 4 {
       let line = lines[2 &+ number]
       let delay = Int(Self.diffusers[number] * rate * (1 / 48_000) + 0.5)
       let row = buses + bus &* blockCapacity
+      var g = gainAtRest(1 &+ number)
       var frame = 0
       while frame < frames {
         let count = frames &- frame < 16 ? frames &- frame : 16
-        let g = gain(1 &+ number, start &+ frame)
+        if moves { g = gain(1 &+ number, start &+ frame) }
         let past = line.vector(head &+ frame &- delay)
         let y = past - g * row.vector(frame)
         line.write(row.vector(frame) + g * y, count, at: head &+ frame, scratch)
@@ -155,6 +160,9 @@ struct ReverbTank: BitwiseCopyable {
       sostenuto_turn_eight(turned + (16 &* frame &+ 8), 16, rows + (8 &* 64 &+ frame), 64)
       frame &+= 8
     }
+    if frames == blockCapacity, head & (blockCapacity &- 1) == 0 {
+      return writeWhole(head, UnsafeMutableRawPointer(turned))
+    }
     frame = 0
     while frame < frames {
       sostenuto_mix_sixteen(rows + frame, 64, 0.25)
@@ -169,6 +177,28 @@ struct ReverbTank: BitwiseCopyable {
         line &+= 1
       }
       frame &+= 16
+    }
+  }
+
+  /// Mixes a whole block into the lines, of which no end lies within it. `room`: for the places.
+  @inline(__always) @_noLocks private func writeWhole(_ head: Int, _ room: UnsafeMutableRawPointer) {
+    let places = room.assumingMemoryBound(to: UnsafeMutablePointer<Float>?.self)
+    var line = 0
+    while line < 16 {
+      places[line] = lines[Self.firstOfTank &+ line].room(head)
+      line &+= 1
+    }
+    var frame = 0
+    while frame < blockCapacity {
+      sostenuto_mix_sixteen_to(
+        rows + frame, 64, 0.25, buses + frame, buses + (blockCapacity &+ frame), places,
+        Int64(truncatingIfNeeded: frame))
+      frame &+= 16
+    }
+    line = 0
+    while line < 16 {
+      lines[Self.firstOfTank &+ line].close(row(line).vector(0), at: head)
+      line &+= 1
     }
   }
 

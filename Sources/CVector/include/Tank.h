@@ -26,6 +26,32 @@ SOSTENUTO_VECTOR void sostenuto_mix_sixteen(float *rows, long long stride, float
   for (int i = 0; i < 16; i++) *(frames_of_memory *)(rows + i * stride) = v[i] * factor;
 }
 
+/* The same, with `even` or `odd` added to every other row, into the rows and to `places` as well, `frame` frames further. */
+SOSTENUTO_VECTOR void sostenuto_mix_sixteen_to(float *rows, long long stride, float factor, const float *even, const float *odd,
+                                               float *const *places, long long frame) {
+#pragma clang fp contract(off)
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  sostenuto_frames v[16], more[2] = {*(const frames_of_memory *)even, *(const frames_of_memory *)odd};
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 16; i++) v[i] = *(frames_of_memory *)(rows + i * stride);
+#pragma clang loop unroll(full)
+  for (int step = 1; step < 16; step *= 2) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 16; i++) {
+      if (i & step) continue;
+      sostenuto_frames a = v[i], b = v[i + step];
+      v[i] = a + b;
+      v[i + step] = a - b;
+    }
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 16; i++) {
+    sostenuto_frames sum = v[i] * factor + more[i & 1];
+    *(frames_of_memory *)(rows + i * stride) = sum;
+    *(frames_of_memory *)(places[i] + frame) = sum;
+  }
+}
+
 /* Two filters of the first order in series on sixteen channels, whose frames follow each other; in place. `numbers` are
    three coefficients of each, b0, b1 and a1, and behind them two states; each frame adds `steps` to the coefficients, if
    there are any. */
