@@ -231,7 +231,7 @@ public struct Echo: Kernel {
     while channel < channels {
       let isPair = channel &+ 1 < channels
       fetch(channel &+ 2)
-      render(block, channel, isPair, rows, entry)
+      renderChannels(block, channel, isPair, rows, entry)
       channel &+= isPair ? 2 : 1
     }
     var hasFaded = input.isSilent

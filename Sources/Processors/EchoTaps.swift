@@ -35,31 +35,31 @@ extension Echo {
   }
 
   /// A pair of channels, or a single one. One tap at rest has a loop of its own, in which the processor's registers are enough.
-  @inline(__always) @_noLocks func render(
+  @inline(__always) @_noLocks func renderChannels(
     _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?
   ) {
     let change = block.crossfades[Self.change]
     if taps == 1, change.blend == nil, change.new == 0, gliding.rests {
       renderResting(block, channel, isPair, rows, entry)
     } else {
-      renderAny(block, channel, isPair, rows, entry)
+      render(block, channel, isPair, rows, entry)
     }
   }
 
   @inline(never) @_noLocks private func renderResting(
     _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?
   ) {
-    render(block, channel, isPair, rows, entry, rests: true)
+    renderFrames(block, channel, isPair, rows, entry, rests: true)
   }
 
-  @inline(never) @_noLocks private func renderAny(
+  @inline(never) @_noLocks private func render(
     _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?
   ) {
-    render(block, channel, isPair, rows, entry, rests: false)
+    renderFrames(block, channel, isPair, rows, entry, rests: false)
   }
 
   /// `rests`: one tap that glides has arrived.
-  @inline(__always) @_noLocks private func render(
+  @inline(__always) @_noLocks private func renderFrames(
     _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?, rests: Bool
   ) {
     let other = isPair ? channel &+ 1 : channel
