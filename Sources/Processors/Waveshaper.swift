@@ -87,8 +87,7 @@ public struct Waveshaper: Kernel {
       frame = 0
       while frame < block.frames {
         let m = limited(mix.vector(channel, frame) * 0.01, 0, 1)
-        let wet = points.wet.vector(frame) + points.base.vector(frame)
-        to.store(dry.vector(frame) * (1 - m) + wet * m + 0, frame)
+        to.store(dry.vector(frame) * (1 - m) + points.wet.vector(frame) * m + 0, frame)
         frame &+= 16
       }
       row.keep(block.frames)
@@ -98,24 +97,20 @@ public struct Waveshaper: Kernel {
   }
 }
 
-/// Rises of the curve from point to point in each frame of a block, and its lower end.
+/// Rises of the curve from point to point in each frame of a block.
 private struct ShaperPoints {
   private let rises: UnsafeMutablePointer<Float>
-  /// Value at the lower end, less that of silence.
-  let base: UnsafeMutablePointer<Float>
   /// Room for a channel's shaped sound.
   let wet: UnsafeMutablePointer<Float>
 
   @inline(__always) @_noLocks init(_ block: Block) {
     var arena = Arena(block.scratch)
     rises = arena.take(Float.self, 8 &* blockCapacity)
-    base = arena.take(Float.self, blockCapacity)
     wet = arena.take(Float.self, blockCapacity)
     let parameters = block.parameters
     var frame = 0
     while frame < block.frames {
       var before = parameters[Waveshaper.y(1)].vector(0, frame)
-      base.store(before - parameters[Waveshaper.y(5)].vector(0, frame), frame)
       var part = 0
       while part < 8 {
         let next = parameters[Waveshaper.y(2) &+ part].vector(0, frame)
@@ -181,17 +176,21 @@ private struct ShaperRow {
       var (middle, end) = (start, start)
       var part = 0
       var low: Float = -1
+      // Below silence a part counts from its upper end: so silence is 0 throughout, in the histories of a row that begins
+      // as well.
+      var ceiling: Float = 1
       while part < 8 {
         let rise = points.rise(part, frame)
         let a = Self.place(before, low)
         let b = Self.place(here, low)
         let c = Self.place(there, low)
-        let toHere = Self.averages(a, b, first)
-        let onwards = Self.averages(b, c, second)
+        let toHere = Self.averages(a, b, first, ceiling)
+        let onwards = Self.averages(b, c, second, ceiling)
         start = addProduct(start, toHere.start, rise)
         middle = addProduct(middle, toHere.end + onwards.start, rise)
         end = addProduct(end, onwards.end, rise)
         low += 0.25
+        if low == 0 { ceiling = 0 }
         part &+= 1
       }
       starts.store(start, frame)
@@ -224,11 +223,12 @@ private struct ShaperRow {
   }
 
   /// Both averages of a line (`ClippedFrames.averages`): level, straight between two fractions of its length, level.
+  /// `ceiling`: a place in the part, from which they count.
   @inline(__always) @_noLocks private static func averages(
-    _ a: (Frames, Frames), _ b: (Frames, Frames), _ inverse: Frames
+    _ a: (Frames, Frames), _ b: (Frames, Frames), _ inverse: Frames, _ ceiling: Float
   ) -> (start: Frames, end: Frames) {
     let drop = a.1 - b.1
-    let half = 0.5 * b.1
+    let half = 0.5 * (b.1 - ceiling)
     let enters = limited((a.1 - a.0) * inverse, 0, 1)
     let leaves = limited((b.1 - b.0) * inverse + 1, 0, 1)
     let both = enters + leaves

@@ -115,7 +115,7 @@ import Testing
       "slew rise=1ms fall=20ms",
       "transient attack=6dB", "freqshift shift=90Hz", "limiter ceiling=-20dB", "pitchshift", "modal",
       "follower",
-      "crossover", "exciter", "meter", "loudness", "ringmod",
+      "crossover", "exciter", "waveshaper", "meter", "loudness", "ringmod",
     ], [(1, 2), (1, 4), (4, 6), (1, 6)])
   func polyphonyGrowsBehind(kind: String, _ counts: (from: Int, to: Int)) throws {
     func run(_ grows: Bool) throws -> [Float] {

@@ -95,4 +95,77 @@ import Testing
     }
     for other in heard.dropFirst() { #expect(firstDifference(heard[0], other) == nil) }
   }
+
+  /// The sound that comes after silence begins as it does behind a node that never slept, whatever the settings: no kind has
+  /// something in its memory that silence would not leave there. A signal of -180 dB keeps the other one awake.
+  @Test(arguments: KindRegistry.builtIn.catalogue.kinds.map(\.name))
+  func aSoundAfterSilenceBeginsWithoutAStep(
+    name: String
+  ) throws {
+    let kind = try #require(KindRegistry.builtIn.catalogue[name])
+    guard let input = kind.inputs.first(where: { !$0.isEvents }),
+      let output = kind.outputs.first(where: { !$0.isEvents }),
+      kind.boundary == nil
+    else { return }
+    var random = SeededGenerator(seed: UInt64(name.utf8.reduce(0) { Int($0) * 31 + Int($1) } & 0xFFFF))
+    for variant in 0..<5 {
+      let settings = variant == 0 ? [] : kind.parameters.compactMap { Self.setting($0, &random) }
+      func run(isAwake: Bool) throws -> [Float] {
+        let bench = Bench(channels: 1)
+        try bench.begin(
+          """
+          node keys keyboard
+          node v voices polyphony=1
+          node tone oscillator shape=sine
+          node env envelope attack=30ms release=5ms
+          node amp multiply
+          node it \(name)
+          node out output channels=1
+          connect keys -> v
+          connect v -> tone
+          connect v -> env
+          connect tone -> amp
+          connect env -> amp.with
+          connect amp -> it.\(input.name)
+          connect it.\(output.name) -> out
+          """ + (isAwake ? "\nnode hum constant level=0.000000001\nconnect hum -> it.\(input.name)" : ""))
+        for setting in settings { bench.perform("set it.\(setting)") }
+        for _ in 0..<2 {
+          bench.render(24_000)
+          bench.perform("note keys on 60 100")
+          bench.render(4800)
+          bench.perform("note keys off 60")
+          bench.render(72_000)
+        }
+        return bench.heard[0]
+      }
+      let (slept, awake) = (try run(isAwake: false), try run(isAwake: true))
+      for onset in [24_000, 124_800] {
+        let window = onset - 1..<onset + 4800
+        let (step, wanted) = (Self.largestStep(slept[window]), Self.largestStep(awake[window]))
+        #expect(step <= 1.5 * wanted + 0.01, "\(name) \(settings), note at \(onset): \(step), not \(wanted)")
+      }
+    }
+  }
+
+  private static func largestStep(_ sound: ArraySlice<Float>) -> Float {
+    zip(sound, sound.dropFirst()).map { abs($0 - $1) }.max() ?? 0
+  }
+
+  /// A setting of a parameter by chance; nil for files, texts and channel counts.
+  private static func setting(
+    _ parameter: ParameterDescription, _ random: inout SeededGenerator
+  ) -> String? {
+    guard parameter.dimensions.isEmpty, Bool.random(using: &random) else { return nil }
+    switch parameter.form {
+    case .choice(let words): return "\(parameter.name) \(words.randomElement(using: &random)!)"
+    case .toggle: return "\(parameter.name) \(Bool.random(using: &random) ? "on" : "off")"
+    case .continuous:
+      let low = max(parameter.range.lowerBound, -40)
+      let high = max(low, min(parameter.range.upperBound, parameter.unit == .decibels ? 12 : 2000))
+      return "\(parameter.name) \(Double.random(in: low...high, using: &random))"
+        + (parameter.unit == .decibels ? "dB" : "")
+    case .integer, .file, .text: return nil
+    }
+  }
 }
