@@ -60,6 +60,19 @@ import Session
     return try session.redo()
   }
 
+  public func patch(after steps: Int) -> Patch? {
+    var (history, patch) = (session.history, session.patch)
+    for _ in 0..<abs(steps) {
+      let step =
+        try? steps < 0
+        ? history.undo(patch, catalogue: session.catalogue)
+        : history.redo(patch, catalogue: session.catalogue)
+      guard let step else { return nil }
+      patch = step.change.patch
+    }
+    return patch
+  }
+
   @discardableResult public func save(
     as path: String?, despite accepted: Set<SaveObstacle.Reason>
   ) throws -> String {
