@@ -19,6 +19,8 @@ import Session
   }
   /// Number of trace entries kept for the view.
   private static let traceLimit = 5000
+  /// Change of the load that is shown.
+  private static let loadStep = 0.007
   private var nextTrace = 0
   /// Plays files that are chosen among.
   private(set) var player: Preview?
@@ -158,7 +160,10 @@ import Session
     scene.report = session.report
     scene.findPlaces()
     scene.instruments = session.instruments
+    let load = scene.status.load
     scene.status = session.status
+    // A load between two figures does not flicker.
+    if abs(scene.status.load - load) < Self.loadStep { scene.status.load = load }
     scene.mapPlaces = session.mapPlaces
     let fresh = session.trace(since: nextTrace)
     guard let last = fresh.last else { return }
