@@ -239,7 +239,6 @@ import Screen
   /// The whole screen as it is now, to be drawn on any thread. Main thread.
   public func picture(columns: Int, rows: Int) -> @Sendable () -> Canvas {
     desk.size = Size(columns: columns, rows: rows)
-    desk.state.columns = columns
     needsRender = false
     desk.state.keyHints = keyHints
     fillHelp()

@@ -13,8 +13,11 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   var wish = Wish.none
   /// Names of actions to perform after the present event: requests of an overlay.
   var requests: [String] = []
-  /// Size at the last rendering, which defines a page.
-  var size = Size(columns: 80, rows: 24)
+  /// Size of the screen.
+  var size: Size {
+    get { state.screen }
+    set { state.screen = newValue }
+  }
   /// Monotonic clock, in seconds.
   let now: () -> Double
 
