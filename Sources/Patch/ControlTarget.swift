@@ -146,7 +146,7 @@ extension ParameterDescription {
   /// True for a value that steps lead through: a number, a switch or a choice, and none that makes the node anew.
   public var isTurnable: Bool {
     switch form {
-    case .continuous, .integer, .toggle, .choice: smoothing != .structural && smoothing != .none
+    case .continuous, .integer, .toggle, .choice: smoothing != .structural
     case .file, .text: false
     }
   }

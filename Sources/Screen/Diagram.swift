@@ -160,6 +160,25 @@ public struct Diagram: Hashable, Sendable {
     }
   }
 
+  /// With nodes in rows below it, without cables; no arrow key leads to them.
+  public func adding(below nodes: [DiagramNode], _ options: DiagramOptions) -> Diagram {
+    var result = self
+    let width = max(size.columns, options.page?.columns ?? 0)
+    let gap = max(1, options.rowGap)
+    var place = Point(0, size.rows + gap)
+    for node in nodes {
+      if place.column > 0, place.column + node.size.columns > width {
+        place = Point(0, result.size.rows + gap)
+      }
+      result.frames[node.name] = Rect(
+        column: place.column, row: place.row, columns: node.size.columns, rows: node.size.rows)
+      result.size.columns = max(result.size.columns, place.column + node.size.columns)
+      result.size.rows = max(result.size.rows, place.row + node.size.rows)
+      place.column += node.size.columns + max(1, options.margin)
+    }
+    return result
+  }
+
   /// The node at a point.
   public func node(at point: Point) -> String? {
     frames.filter { $0.value.contains(point) }.keys.min()

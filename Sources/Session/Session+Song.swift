@@ -1,6 +1,7 @@
 import Engine
 import Midi
 import Patch
+import PatchLanguage
 import Realtime
 
 /// A MIDI file that plays live: the nodes behind `midi` nodes hear it, each its channel.
@@ -16,6 +17,20 @@ struct Song {
   var sent = 0.0
   /// It waits for the transport: all that was sent has ended.
   var isHalted = false
+  /// Seconds from its start to which the transport has been moved.
+  var wanted: Double?
+
+  /// Goes on from another place, and returns what is in force there: the last program, bend and position of each controller.
+  mutating func move(to seconds: Double) -> [Event] {
+    next = events.firstIndex { $0.seconds >= seconds } ?? events.count
+    sent = seconds
+    var latest: [[Int]: Int] = [:]
+    for index in 0..<next where events[index].event.isState {
+      let event = events[index].event
+      latest[[Int(event.kind.rawValue), Int(event.channel), Int(event.key)]] = index
+    }
+    return latest.values.sorted().map { events[$0].event }
+  }
 
   /// Reads a MIDI file; an error names it.
   static func read(_ path: String) throws -> MidiFile {
@@ -24,6 +39,16 @@ struct Song {
       return try MidiFile(bytes: bytes)
     } catch {
       throw SongError(path: path, error: error)
+    }
+  }
+}
+
+extension Event {
+  /// It lasts until another of its kind.
+  fileprivate var isState: Bool {
+    switch kind {
+    case .control, .bend, .pressure, .program, .rhythm, .masterTuning, .masterVolume: true
+    default: false
     }
   }
 }
@@ -74,6 +99,17 @@ extension Session {
     song = Song(name: PatchFile.split(path).name, events: file.events, duration: file.duration)
   }
 
+  /// Moves it to where an order has put the transport: its start is that of the transport.
+  func moveSong(_ order: TransportOrder) {
+    switch order {
+    case .locate(let place):
+      let frame = engine.transport.position(ofBar: Int64(place.bar), beat: Double(place.beat - 1))
+      song?.wanted = Double(frame) / engine.rate
+    case .seek(let seconds): song?.wanted = seconds
+    case .roll, .halt: break
+    }
+  }
+
   /// Ends it, with all its notes. Main thread.
   public func endSong() {
     guard song != nil else { return }
@@ -87,6 +123,17 @@ extension Session {
     let rate = engine.rate
     let now = engine.renderer.time
     let listeners = songListeners
+    if let seconds = playing.wanted {
+      playing.wanted = nil
+      // Behind what was sent ahead, as with a halt.
+      let end =
+        playing.isHalted ? now : max(now, (playing.start ?? now) + Int64(limited: playing.sent * rate))
+      let state = playing.move(to: seconds)
+      if playing.start != nil { playing.start = end - Int64(limited: seconds * rate) }
+      for listener in listeners { play(Event(.allNotesOff), on: listener.node, at: end) }
+      for event in state { send(event, to: listeners, at: end) }
+      song = playing
+    }
     guard engine.transport.isRolling else {
       guard !playing.isHalted, let start = playing.start else { return }
       playing.isHalted = true
@@ -110,16 +157,20 @@ extension Session {
       playing.next += 1
       count += 1
       let frame = start + Int64(limited: item.seconds * rate)
-      for listener in listeners
-      where listener.channel == nil || item.event.isForAllChannels || listener.channel == item.event.channel {
-        play(item.event, on: listener.node, at: max(frame, now))
-      }
+      send(item.event, to: listeners, at: max(frame, now))
     }
     song = playing
     guard playing.next == playing.events.count, Double(now - start) / rate > playing.duration else { return }
     let name = playing.name
     endSong()
     notice(.news("\(name) has ended"))
+  }
+
+  private func send(_ event: Event, to listeners: [(node: NodeID, channel: UInt8?)], at frame: Int64) {
+    for listener in listeners
+    where listener.channel == nil || event.isForAllChannels || listener.channel == event.channel {
+      play(event, on: listener.node, at: frame)
+    }
   }
 
   /// Nodes behind `midi` nodes, with the channel that each hears, from 0; nil: all.

@@ -52,6 +52,7 @@ extension Session {
       return order.line
     }
     let change = TransportChange(order)
+    if frame == nil { moveSong(order) }
     guard !supervisor.perform(change) else {
       return supervisor.transportRole == .clock ? "\(order.line): only the MIDI clock can" : order.line
     }

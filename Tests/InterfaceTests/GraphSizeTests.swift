@@ -9,7 +9,7 @@ import Testing
 /// The graph at any size: detail, folding, marks, places, groups, and large patches.
 @Suite @MainActor struct GraphSizeTests {
   /// A stage of this size, drawn once.
-  private func stage(_ columns: Int, _ rows: Int, _ lines: [String]) -> Stage {
+  func stage(_ columns: Int, _ rows: Int, _ lines: [String]) -> Stage {
     let stage = Stage()
     (stage.columns, stage.rows) = (columns, rows)
     for line in lines where (try? stage.workbench.perform(line: line)) == nil {
@@ -28,7 +28,7 @@ import Testing
       + (1..<count).map { "connect g\($0 - 1) -> g\($0)" }
   }
 
-  private func frames(_ stage: Stage) -> [String: Rect] {
+  func frames(_ stage: Stage) -> [String: Rect] {
     let (scene, state) = (stage.app.scene, stage.app.state)
     let picture = GraphPlaces.picture(scene, state, columns: stage.columns, rows: stage.rows)
     return Dictionary(

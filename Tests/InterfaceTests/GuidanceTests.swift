@@ -266,6 +266,7 @@ import Testing
       stage.names.contains("keys") && stage.message == "keys holds notes, which would end: again to remove it"
     )
     stage.press("F9")
+    stage.play(seconds: 0.2)
     #expect(!stage.names.contains("keys"))
     stage.press("F10")
     stage.play(seconds: 0.1)

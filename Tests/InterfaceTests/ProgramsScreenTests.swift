@@ -47,23 +47,25 @@ import Testing
   @Test mutating func aKeyShowsAndHidesThem() {
     let stage = Stage("node in midi port=none", "node main output")
     show(stage, Self.system + Self.keys)
+    _ = graph(stage)
+    stage.play(seconds: 0.05)
     let alone = graph(stage)
     #expect(!alone.contains("system"))
     stage.press("o")
     #expect(stage.message == "other programs are shown")
     #expect(
       graph(stage) == """
-         ┏ in ━━━━━━━━━━━━━━━━━━┓
-         ┃ midi                 ┃
-         ┃ port            none ┃
-         ┃ channel          all ┃
-         ┗━━━━━━━━━━━━━━━━━━━━━━┛
+         ┏ in ━━━━━━━━━━━┓
+         ┃ midi          ┃
+         ┃ port     none ┃
+         ┃ channel   all ┃
+         ┗━━━━━━━━━━━━━━━┛
 
-         ╭ main ────────────────╮
-         │ output               │
-         │ L                  · │
-         │ R                  · │
-         ╰──────────────────────╯
+         ╭ main ─────────╮
+         │ output        │
+         │ L           · │
+         │ R           · │
+         ╰───────────────╯
 
          ╭ keyboard ────────────╮
          │ client               │

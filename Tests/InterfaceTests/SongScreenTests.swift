@@ -52,6 +52,31 @@ import Testing
     #expect(stage.session.songName == nil)
   }
 
+  @Test func anOrderToTheTransportMovesTheSong() throws {
+    let place = try Place()
+    let stage = try stage(place)
+    _ = try stage.workbench.perform(line: "locate 3s")
+    stage.play(seconds: 0.7)
+    #expect(stage.canvas.lines[0].contains("plays tune.mid 0:03 of 0:04"), "\(stage.canvas.lines[0])")
+    #expect(held(stage) == 0, "the note of before has ended")
+    _ = try stage.workbench.perform(line: "locate bar 1")
+    stage.play(seconds: 0.7)
+    #expect(
+      held(stage) == 1 && stage.canvas.lines[0].contains("plays tune.mid 0:00"), "\(stage.canvas.lines[0])")
+    // Halted, it waits there.
+    stage.press("space")
+    stage.play(seconds: 1)
+    _ = try stage.workbench.perform(line: "locate bar 2")
+    stage.play(seconds: 0.2)
+    #expect(
+      held(stage) == 0 && stage.canvas.lines[0].contains("halted tune.mid 0:02"), "\(stage.canvas.lines[0])")
+    stage.press("space")
+    stage.play(seconds: 0.3)
+    #expect(held(stage) == 1)
+    stage.play(seconds: 2.5)
+    #expect(stage.session.songName == nil)
+  }
+
   @Test func savingAndPanicSayWhatBecomesOfTheSong() throws {
     let place = try Place()
     let stage = try stage(place)

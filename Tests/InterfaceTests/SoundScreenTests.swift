@@ -190,31 +190,31 @@ import Testing
       """
        reconnect.patch                                jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
       ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ──────────────────────────────────────────────────
-           ╭ keys ─────────╮   ╭ piano ────────╮                              │ dist ▸ distortion
-           │ keyboard      │   │ sampler       │                              │ Drives sound through a curve, oversampled.
-           │ C4 E4 G4      ├───┤ ▇▇▇▇▇▇▇▇▁  -6 ├──╮                           │
-           ╰───────────────╯   ╰ upright.sfz 6 ╯  │4ms                        │ ▸ drive•      ▕█████░░░▏   18.0 dB
-                                                  │                           │   shape       [tanh] fold  hard
-       ╭──────────────────────────────────────────╯                           │   tone        ▕████░░░░▏         0
-       │                                                                      │   mix         ▕████████▏     100 %
-       │   ┏ dist ━━━━━━━━━━━┓      ╭ main ───────────╮                       │   oversample  ▕███░░░░░▏         2
-       │   ┃ distortion   ▇▇ ┃      │ matrix 4 × 2 ▆▆ │                       │
-       ├───┨ drive   18.0 dB ┠──┬───┤ 0 ▇▇▇▇▇▇▇▇▂  -4 ├──╮                    │ How far into the curve. From -inf dB to 60.0
-       ┊   ┃ shape      tanh ┃  ┊   │ 1 ▇▇▇▇▇▇▇▆   -8 │  │                    │ dB; 12.0 dB unless it is set.
-       ┊   ┗━━━━━━━━━━━━━━━━━┛  ┊   │ 2             · │  │                    │
-       ┊                        ┊4ms│ 3             · │  │                    │ in       2 ch   ← piano -3.0 dB
-       ┊   ╭ eq ┈┈┈┈┈┈┈┈┈┈┈┈┈╮  ┊   ╰─────────────────╯  │                    │ out      2 ch   → main
-       ┊   ┊ equalizer       ┊  ┊                        │                    │
-       ╰┈┈┈┤ now -11.4 dB    ├┈┈╯                        │                    │ out      ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▄    -4 dB
-           ╰ fading out 4 ms ╯                           │                    │   ⢀⣀         ⣀         ⢀⡀        ⣀⡀        ⢀⡀
-                                                         │                    │   ⣸⠘⠒⢦⣀⡀    ⢰⠋⠓⠲⣄⣀    ⢸⡏⠙⠲⢤⣀    ⢰⠋⠙⠒⢦⣀⡀    ⡏⠙
-       ╭─────────────────────────────────────────────────╯                    │ ⣥⣀⡇ ⠁ ⠁⠉⠙⠦⢥⣀⡽ ⠁ ⠁⠈⠙⠲⢥⣀⡏⠁⠁ ⠁⠈⠉⠳⠥⣄⡽ ⠁ ⠁ ⠉⠙⠧⢤⢹⠁⠁
-       │                                                                      │  ⠉         ⠉⠁        ⠉         ⠈⠁        ⠈⠉
-       │   ╭ out ──────────╮                                                  │
-       │   │ output        │                                                  │    0
-       ╰───┤ L ▇▇▇▇▇▇   -9 │                                                  │  -24              ⢸⡇  ⢰  ⡄⢠ ⡄
-           │ R ▇▇▇▇▇▅  -11 │                                                  │  -48              ⢸⡇  ⢸⡇ ⡇⢸ ⡇
-           ╰───────────────╯                                                  │  -72              ⢸⡇  ⢸⡇ ⡇⢸ ⡇
+      ╭ keys ────╮  ╭ piano ────╮  ┏ dist ━━━━━┓  ╭ main ─────╮  ╭ out ──────╮│ dist ▸ distortion
+      │ keyboard │  │ sampler   │  ┃ distorti… ┃  │ matrix 4… │  │ output    ││ Drives sound through a curve, oversampled.
+      │ C4 E4 G4 ├──┤ ▇▇▇▇▃  -6 ├──┨ dr… 18 dB ┠──┤ 0 ▇▇▅  -4 ├──┤ L ▇▇▄  -9 ││
+      ╰──────────╯  ╰ uprigh… 6 ╯  ┗━━━━━━━━━━━┛  │ +3 more   │  │ R ▇▇▃ -11 ││ ▸ drive•      ▕█████░░░▏   18.0 dB
+                                                  ╰───────────╯  ╰───────────╯│   shape       [tanh] fold  hard
+                                                                              │   tone        ▕████░░░░▏         0
+      ╭ eq ┈┈┈┈┈┈┈╮                                                           │   mix         ▕████████▏     100 %
+      ┊ equalizer ┊                                                           │   oversample  ▕███░░░░░▏         2
+      ┊ -11.4 dB  ┊                                                           │
+      ╰ fading ┈┈┈╯                                                           │ How far into the curve. From -inf dB to 60.0
+                                                                              │ dB; 12.0 dB unless it is set.
+                                                                              │
+                                                                              │ in       2 ch   ← piano -3.0 dB
+                                                                              │ out      2 ch   → main
+                                                                              │
+                                                                              │ out      ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▄    -4 dB
+                                                                              │   ⢀⣀         ⣀         ⢀⡀        ⣀⡀        ⢀⡀
+                                                                              │   ⣸⠘⠒⢦⣀⡀    ⢰⠋⠓⠲⣄⣀    ⢸⡏⠙⠲⢤⣀    ⢰⠋⠙⠒⢦⣀⡀    ⡏⠙
+                                                                              │ ⣥⣀⡇ ⠁ ⠁⠉⠙⠦⢥⣀⡽ ⠁ ⠁⠈⠙⠲⢥⣀⡏⠁⠁ ⠁⠈⠉⠳⠥⣄⡽ ⠁ ⠁ ⠉⠙⠧⢤⢹⠁⠁
+                                                                              │  ⠉         ⠉⠁        ⠉         ⠈⠁        ⠈⠉
+                                                                              │
+                                                                              │    0
+                                                                              │  -24              ⢸⡇  ⢰  ⡄⢠ ⡄
+                                                                              │  -48              ⢸⡇  ⢸⡇ ⡇⢸ ⡇
+                                                                              │  -72              ⢸⡇  ⢸⡇ ⡇⢸ ⡇
                                                                               │                   ⢸⡇  ⢸⡇ ⡇⢸ ⡇
                                                                               │     20   50  100 200  500 1k  2k   5k  10k 20k
       ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

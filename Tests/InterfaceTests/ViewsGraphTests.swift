@@ -14,16 +14,16 @@ import Testing
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
       ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ────────────────────────────────────────
-       ╭ keys ─────────╮   ╭ piano ────────╮      ┏ dist ━━━━━━━━━━━┓      ╭ main ───────────╮   ╭ out ──────────╮
-       │ keyboard      │   │ sampler       │      ┃ distortion   ▇▇ ┃      │ matrix 4 × 2 ▆▆ │   │ output        │
-       │ C4 E4 G4      ├───┤ ▇▇▇▇▇▇▇▇▁  -6 ├──┬───┨ drive   18.0 dB ┠──┬───┤ 0 ▇▇▇▇▇▇▇▇▂  -4 ├───┤ L ▇▇▇▇▇▇   -9 │
-       ╰───────────────╯   ╰ upright.sfz 6 ╯  ┊   ┃ shape      tanh ┃  ┊   │ 1 ▇▇▇▇▇▇▇▆   -8 │   │ R ▇▇▇▇▇▅  -11 │
-                                              ┊   ┗━━━━━━━━━━━━━━━━━┛  ┊   │ 2             · │   ╰───────────────╯
-                                              ┊4ms                     ┊4ms│ 3             · │
-                                              ┊   ╭ eq ┈┈┈┈┈┈┈┈┈┈┈┈┈╮  ┊   ╰─────────────────╯
-                                              ┊   ┊ equalizer       ┊  ┊
-                                              ╰┈┈┈┤ now -11.4 dB    ├┈┈╯
-                                                  ╰ fading out 4 ms ╯
+       ╭ keys ─────────╮   ╭ piano ────────╮      ┏ dist ━━━━━━━━━┓      ╭ main ───────────╮   ╭ out ──────────╮
+       │ keyboard      │   │ sampler       │      ┃ distortion ▇▇ ┃      │ matrix 4 × 2 ▆▆ │   │ output        │
+       │ C4 E4 G4      ├───┤ ▇▇▇▇▇▇▇▇▁  -6 ├──┬───┨ drive 18.0 dB ┠──┬───┤ 0 ▇▇▇▇▇▇▇▇▂  -4 ├───┤ L ▇▇▇▇▇▇   -9 │
+       ╰───────────────╯   ╰ upright.sfz 6 ╯  ┊   ┃ shape    tanh ┃  ┊   │ 1 ▇▇▇▇▇▇▇▆   -8 │   │ R ▇▇▇▇▇▅  -11 │
+                                              ┊   ┗━━━━━━━━━━━━━━━┛  ┊   │ 2             · │   ╰───────────────╯
+                                              ┊4ms                   ┊4ms│ 3             · │
+                                              ┊   ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮  ┊   ╰─────────────────╯
+                                              ┊   ┊ equalizer     ┊  ┊
+                                              ╰┈┈┈┤ now -11.4 dB  ├┈┈╯
+                                                  ╰ fading 4ms ┈┈┈╯
 
 
 
@@ -52,16 +52,16 @@ import Testing
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
       ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ──────────
-      ╭ keys ────╮  ╭ piano ─────╮    ┏ dist ━━━━━━┓    ╭ main ──────╮  ╭ out ───────╮
-      │ keyboard │  │ sampler    │    ┃ distortion ┃    │ matrix 4×2 │  │ output     │
-      │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬──┨ dri… 18 dB ┠─┬──┤ 0 ▇▇▇▅  -4 ├──┤ L ▇▇▇▃  -9 │
-      ╰──────────╯  ╰ upright… 6 ╯ ┊  ┗━━━━━━━━━━━━┛ ┊  │ +3 more    │  │ R ▇▇▇▂ -11 │
-                                   ┊4ms           4ms┊  ╰────────────╯  ╰────────────╯
-                                   ┊  ╭ eq ┈┈┈┈┈┈┈┈╮ ┊
-                                   ┊  ┊ equalizer  ┊ ┊
-                                   ╰┈┈┤ -11.4 dB   ├┈╯
-                                      ╰ fading 4ms ╯
+       ╭ keys ────╮  ╭ piano ──────╮  ┏ dist ━━━━━━━┓  ╭ main ──────╮  ╭ out ───────╮
+       │ keyboard │  │ sampler     │  ┃ distortion  ┃  │ matrix 4×2 │  │ output     │
+       │ C4 E4 G4 ├──┤ ▇▇▇▇▇▇▂  -6 ├──┨ drive 18 dB ┠──┤ 0 ▇▇▇▅  -4 ├──┤ L ▇▇▇▃  -9 │
+       ╰──────────╯  ╰ upright.… 6 ╯  ┗━━━━━━━━━━━━━┛  │ +3 more    │  │ R ▇▇▇▂ -11 │
+                                                       ╰────────────╯  ╰────────────╯
 
+       ╭ eq ┈┈┈┈┈┈┈╮
+       ┊ equalizer ┊
+       ┊ -11.4 dB  ┊
+       ╰ fading ┈┈┈╯
 
 
 
@@ -166,16 +166,16 @@ import Testing
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
       ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ──────────
-      ╭ keys ────╮  ╭ piano ─────╮    ┏ dist ━━━━━━┓    ╭ main ──────╮  ╭ out ───────╮
-      │ keyboard │  │ sampler    │    ┃ distortion ┃    │ matrix 4×2 │  │ output     │
-      │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬──┨ dri… 18 dB ┠─┬──┤ 0 ▇▇▇▅  -4 ├──┤ L ▇▇▇▃  -9 │
-      ╰──────────╯  ╰ upright… 6 ╯ ┊  ┗━━━━━━━━━━━━┛ ┊  │ +3 more    │  │ R ▇▇▇▂ -11 │
-                                   ┊4ms           4ms┊  ╰────────────╯  ╰────────────╯
-                                   ┊  ╭ eq ┈┈┈┈┈┈┈┈╮ ┊
-                                   ┊  ┊ equalizer  ┊ ┊
-                                   ╰┈┈┤ -11.4 dB   ├┈╯
-                                      ╰ fading 4ms ╯
+       ╭ keys ────╮  ╭ piano ──────╮  ┏ dist ━━━━━━━┓  ╭ main ──────╮  ╭ out ───────╮
+       │ keyboard │  │ sampler     │  ┃ distortion  ┃  │ matrix 4×2 │  │ output     │
+       │ C4 E4 G4 ├──┤ ▇▇▇▇▇▇▂  -6 ├──┨ drive 18 dB ┠──┤ 0 ▇▇▇▅  -4 ├──┤ L ▇▇▇▃  -9 │
+       ╰──────────╯  ╰ upright.… 6 ╯  ┗━━━━━━━━━━━━━┛  │ +3 more    │  │ R ▇▇▇▂ -11 │
+                                                       ╰────────────╯  ╰────────────╯
 
+       ╭ eq ┈┈┈┈┈┈┈╮
+       ┊ equalizer ┊
+       ┊ -11.4 dB  ┊
+       ╰ fading ┈┈┈╯
 
 
 

@@ -100,6 +100,7 @@ import Screen
     Piano(desk).findPlayer()
     Piano(desk).tick()
     Piano(desk).settle()
+    answer()
     Learning.tick(desk)
     settle()
     for view in Views.all where view.tick(desk) { hasMoved = true }
@@ -125,6 +126,16 @@ import Screen
     if isKnown != desk.state.isFaultKnown { needsRender = true }
     desk.state.isFaultKnown = isKnown
   }
+
+  /// Takes a press for the answer that it may be, when the key does not repeat.
+  private func answer() {
+    guard let key = desk.presses.settle(at: desk.now()), desk.asked?.isAnswered == true else { return }
+    isAnswering = true
+    handle(.key(KeyStroke(key)))
+    isAnswering = false
+  }
+  /// The stroke that is handled has been handled before, as one in doubt.
+  private var isAnswering = false
 
   public func handle(_ event: InputEvent) {
     needsRender = true
@@ -163,6 +174,7 @@ import Screen
 
   private func handle(_ stroke: KeyStroke) {
     if stroke.action == .release { return Piano(desk).release(stroke) }
+    desk.press = scene.hasKeyRelease || isAnswering ? .new : desk.presses.press(stroke.key, at: desk.now())
     // A key press clears the old message.
     desk.state.message = nil
     if let overlay = desk.state.overlay as? any Overlay {
@@ -227,7 +239,6 @@ import Screen
   /// The whole screen as it is now, to be drawn on any thread. Main thread.
   public func picture(columns: Int, rows: Int) -> @Sendable () -> Canvas {
     desk.size = Size(columns: columns, rows: rows)
-    desk.state.columns = columns
     needsRender = false
     desk.state.keyHints = keyHints
     fillHelp()

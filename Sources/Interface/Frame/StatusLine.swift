@@ -49,7 +49,7 @@ enum StatusLine {
 
   /// Importance, the highest first. Before `rest` is left out for a take or the transport, the others are shortened.
   private enum Rank: Int, Comparable {
-    case lock, fault, take, loss, switches, loading, driver, load, transport, rest, marks, peak
+    case lock, fault, take, loss, switches, loading, driver, load, transport, voices, rest, marks, peak
 
     static func < (a: Rank, b: Rank) -> Bool { a.rawValue < b.rawValue }
   }
@@ -211,7 +211,7 @@ enum StatusLine {
       group("peak", "\(percent(status.peakLoad)) %", .peak),
       status.xruns > 0
         ? group("xruns", "\(status.xruns)", .loss, .warning) : group("xruns", "0", .rest),
-      group("voices", right("\(status.voices)", 2) + polyphony, .rest),
+      group("voices", right("\(status.voices)", 2) + polyphony, .voices),
     ]
   }
 

@@ -58,7 +58,8 @@ extension KeyContext {
 
   private func fit() {
     desk.state.graph.zoom = nil
-    desk.state.graph.fits = [:]
+    desk.state.graph.layouts = [:]
+    desk.state.graph.widthsFor = nil
     desk.state.graph.showsOverview = false
   }
 
@@ -152,16 +153,43 @@ extension KeyContext {
     return scene.report.nodes.contains { $0.id == node.id }
   }
 
-  /// Keeps the detail that fitted, the window where it is as long as it shows the focus, and letters on the ports in sight.
+  /// Notes how the graph is first shown on a screen, for as long as it is of the same file.
+  private func keepLayout() {
+    if desk.state.graph.layoutsOf != scene.fileName {
+      (desk.state.graph.layoutsOf, desk.state.graph.layouts) = (scene.fileName, [:])
+      desk.state.graph.widthsFor = nil
+    }
+    guard isReported, !(desk.state.overlay is PortHints) else { return }
+    if desk.state.layout == nil {
+      var frame = desk.state
+      if frame.overlay?.isBeside == true { frame.overlay = nil }
+      let page = ViewFrame(scene, frame, columns: desk.size.columns, rows: desk.size.rows).view.size
+      frame.graph.zoom = nil
+      desk.state.graph.layouts[desk.state.layoutKey] = KeptLayout(
+        page: page, detail: GraphPicture.detail(scene, frame, page))
+    }
+    keepWidths()
+  }
+
+  private func keepWidths() {
+    let graph = desk.state.graph
+    let key = GraphState.WidthKey(
+      layout: desk.state.layoutKey, revision: scene.patch.revision, form: scene.report.form,
+      detail: GraphPicture.detail(scene, desk.state, desk.viewSize), groups: graph.groups,
+      inside: graph.inside)
+    if let known = graph.widthsFor, known.isSame(as: key) { return }
+    desk.state.graph.widthsFor = key
+    let picture = picture
+    let widths = zip(picture.boxes, picture.frames).map { ($0.id, $1.columns) }
+    desk.state.graph.layouts[key.layout]?.widths.keep(
+      Dictionary(widths, uniquingKeysWith: { first, _ in first }), at: key.detail)
+  }
+
+  /// Keeps the layout, the window where it is as long as it shows the focus, and letters on the ports in sight.
   func keepWindow() {
     guard desk.state.view == .graph, !scene.patch.nodes.isEmpty else { return }
     let size = desk.viewSize
-    if desk.state.graph.fitsOf != scene.fileName {
-      (desk.state.graph.fitsOf, desk.state.graph.fits) = (scene.fileName, [:])
-    }
-    if desk.state.graph.zoom == nil, desk.state.graph.fits[size] == nil, isReported {
-      desk.state.graph.fits[size] = GraphPicture.detail(scene, desk.state, size)
-    }
+    keepLayout()
     if var hints = desk.state.overlay as? PortHints {
       guard hints.targets.count < hints.all.count || desk.state.graph.isScrolledFreely else { return }
       clampScroll(size)
@@ -184,14 +212,13 @@ extension KeyContext {
     desk.state.scroll[.graph] = (max(0, offset.row), max(0, offset.column))
   }
 
-  /// Scrolls the window where the graph is larger; false where it is not.
-  func scroll(rows: Int) -> Bool {
+  /// Scrolls the window where the graph is larger.
+  func scroll(rows: Int) {
     let size = desk.viewSize
-    guard !desk.state.graph.showsOverview, picture.diagram.size.rows > size.rows else { return false }
+    guard !desk.state.graph.showsOverview, picture.diagram.size.rows > size.rows else { return }
     let place = desk.state.scroll[.graph] ?? (row: 0, column: 0)
     desk.state.graph.isScrolledFreely = true
     desk.state.scroll[.graph] = (max(0, place.row + rows), place.column)
     clampScroll(size)
-    return true
   }
 }

@@ -18,14 +18,20 @@ extension GraphBox {
     }
     switch state {
     case .leaving(let left)?:
-      let left = Printout.milliseconds(left)
+      // A recall fades the cables.
+      let cables = report?.inputs.flatMap(\.cables).map { cable -> Double in
+        if case .fadingOut(let left) = cable.state { left } else { 0 }
+      }
+      let left = Printout.milliseconds(max(left, cables?.max() ?? 0))
       footer = detail == .full ? "fading out \(left)" : "fading \(left.filter { $0 != " " })"
+      briefFooter = detail == .full ? "fading \(left.filter { $0 != " " })" : "fading"
       count = ""
     case .ringing?:
       footer = detail == .full ? "ringing out" : "ringing"
       count = ""
     case .entering(let left)?:
       footer = "fading in \(Printout.milliseconds(left))"
+      briefFooter = "enters"
       count = ""
     case .placeholder?:
       footer = "placeholder"

@@ -32,6 +32,8 @@ struct GraphBox {
   /// Text on its lower edge, at the left and at the right.
   var footer = ""
   var count = ""
+  /// Footer of a state that passes: it widens no box, and is this where there is no room for the other.
+  var briefFooter: String?
   var state: NodeReport.State?
   /// Number of an endpoint's channels, counted from the last, that the driver lacks.
   var lackingChannels = 0
@@ -247,7 +249,7 @@ struct GraphBox {
       [
         detail == .full ? 13 : 7, content, kind.count + (meterCount == 0 ? 0 : 1 + meterCount),
         name.count + (marks.isEmpty ? 0 : 1 + marks.count),
-        footer.count + (count.isEmpty ? 0 : 1 + count.count),
+        (briefFooter ?? footer).count + (count.isEmpty ? 0 : 1 + count.count),
       ].max() ?? 0
     size = Size(columns: min(inner, detail.columns) + 4, rows: lines.count + 3)
   }

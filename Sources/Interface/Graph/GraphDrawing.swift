@@ -133,10 +133,11 @@ enum GraphDrawing {
     let bottom = frame.bottom - 1
     if !box.footer.isEmpty {
       let room = inner - (box.count.isEmpty ? 0 : box.count.count + 1)
+      let words = DisplayWidth.of(box.footer) > room ? box.briefFooter ?? box.footer : box.footer
       edge(
         [
           Span(
-            box.footer, box.isTroubled ? .trouble : box.isLacking ? .warning : .dim
+            words, box.isTroubled ? .trouble : box.isLacking ? .warning : .dim
           )
         ],
         at: frame.column + 1, bottom, columns: room,
@@ -280,14 +281,18 @@ enum GraphDrawing {
     let bounds = canvas.bounds
     let frames = picture.frames
     let middle = bounds.rows / 2
-    if frames.contains(where: { $0.column < scrolled.column }) {
-      canvas.set("‹", at: Point(0, middle), Style(.accent))
+    let right = bounds.columns - 1
+    // Where nothing of a box or a cable is, as near to the middle as that is.
+    func mark(_ glyph: Glyph, column: Int, _ canvas: inout Canvas) {
+      let rows = (0..<bounds.rows).sorted { abs($0 - middle) < abs($1 - middle) }
+      let row = rows.first { canvas[Point(column, $0)].glyph == " " } ?? middle
+      canvas.set(glyph, at: Point(column, row), Style(.accent))
     }
+    if frames.contains(where: { $0.column < scrolled.column }) { mark("‹", column: 0, &canvas) }
     if frames.contains(where: { $0.right > scrolled.column + bounds.columns }) {
-      canvas.set("›", at: Point(bounds.columns - 1, middle), Style(.accent))
+      mark("›", column: right, &canvas)
     }
     // In the last column, so that no name is hidden.
-    let right = bounds.columns - 1
     if frames.contains(where: { $0.row < scrolled.row }) {
       canvas.set("↑", at: Point(right, 0), Style(.accent))
     }

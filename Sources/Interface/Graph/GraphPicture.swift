@@ -52,10 +52,12 @@ struct GraphPicture {
   private var labels: [PortReference: String] = [:]
   /// Boxes of sub-patches.
   private var subPatches: Set<NodeID> = []
+  /// Widths that boxes keep.
+  private var widths = KeptWidths()
 
   init(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) {
     let size = Size(columns: columns, rows: rows)
-    self.init(scene, state, Self.detail(scene, state, size), page: size)
+    self.init(scene, state, Self.detail(scene, state, size), page: state.layout?.page ?? size)
   }
 
   /// The level that the user chose, or that fitted when the graph was first shown, or that fits now.
@@ -64,7 +66,7 @@ struct GraphPicture {
       // Ports need cells of their own to be chosen.
       return zoom == .dot && state.overlay is PortHints ? .small : zoom
     }
-    if let detail = state.graph.fits[size] { return detail }
+    if let layout = state.layout { return layout.detail }
     if let detail = PictureMemo.choice(scene, state, size) { return detail }
     let detail = fitting(scene, state, size)
     PictureMemo.keepChoice(scene, state, size, detail)
@@ -100,7 +102,7 @@ struct GraphPicture {
   private static let leastShare = 0.15
 
   init(_ scene: Scene, _ state: ViewState, _ detail: GraphDetail, page: Size) {
-    (self.detail, self.page) = (detail, page)
+    (self.detail, self.page, widths) = (detail, page, state.layout?.widths ?? KeptWidths())
     let key = PictureMemo.Key(scene, state, detail, page)
     if let key, let known = PictureMemo.picture(key) {
       self = known
@@ -330,28 +332,54 @@ struct GraphPicture {
         to: Self.key(destination.node), port(destination, \.inputs),
         isFeedback: wires[index].isFeedback)
     }
-    var sizes = boxes.map(\.size)
-    diagram = DiagramMemo.diagram(diagramNodes(sizes), cables, options)
-    // Boxes in a column have equal width.
-    var isRagged = false
-    for column in diagram.columns {
-      let indices = column.compactMap { Self.id($0).flatMap { indexOf[$0] } }
-      let widest = indices.map { sizes[$0].columns }.max() ?? 0
-      for index in indices where sizes[index].columns < widest {
-        sizes[index].columns = widest
-        isRagged = true
+    diagram = arranged(Array(boxes.indices), cables, options)
+    let staying = boxes.indices.filter { !boxes[$0].isLeaving }
+    if staying.count < boxes.count, !staying.isEmpty {
+      // What leaves stands where it was if the others keep their columns; otherwise below, without its cables.
+      let rest = arranged(staying, cables, options)
+      let keys = Set(staying.map { Self.key(boxes[$0].id) })
+      let isCalm =
+        diagram.isFolded == rest.isFolded
+        && diagram.columns.map { keys.intersection($0) } == rest.columns.map { Set($0) }
+      if !isCalm {
+        let leaving = boxes.indices.filter { boxes[$0].isLeaving }
+        diagram = rest.adding(below: leaving.map { node($0, columns: ownColumns($0)) }, options)
       }
     }
-    if isRagged { diagram = DiagramMemo.diagram(diagramNodes(sizes), cables, options) }
     frames = boxes.map { diagram.frames[Self.key($0.id)] ?? Rect(column: 0, row: 0, columns: 0, rows: 0) }
   }
 
-  private func diagramNodes(_ sizes: [Size]) -> [DiagramNode] {
-    zip(boxes, sizes).map { box, size in
-      DiagramNode(
-        Self.key(box.id), size: size, inputs: box.inputs.map(\.row), outputs: box.outputs.map(\.row),
-        place: box.place.map { Point($0.column, $0.row) })
+  /// The diagram of these boxes.
+  private func arranged(_ indices: [Int], _ cables: [DiagramCable], _ options: DiagramOptions) -> Diagram {
+    var columns = Dictionary(uniqueKeysWithValues: indices.map { ($0, ownColumns($0)) })
+    func diagram() -> Diagram {
+      DiagramMemo.diagram(indices.map { node($0, columns: columns[$0] ?? 0) }, cables, options)
     }
+    let first = diagram()
+    // New boxes are as wide as the others of their column.
+    var isRagged = false
+    for column in first.columns {
+      let here = column.compactMap { Self.id($0).flatMap { indexOf[$0] } }
+      let widest = here.compactMap { columns[$0] }.max() ?? 0
+      for index in here where widths.width(of: boxes[index].id, at: detail) == nil {
+        guard let own = columns[index], own < widest else { continue }
+        columns[index] = widest
+        isRagged = true
+      }
+    }
+    return isRagged ? diagram() : first
+  }
+
+  /// Columns of a box for its contents, and as it was first shown.
+  private func ownColumns(_ index: Int) -> Int {
+    max(boxes[index].size.columns, widths.width(of: boxes[index].id, at: detail) ?? 0)
+  }
+
+  private func node(_ index: Int, columns: Int) -> DiagramNode {
+    let box = boxes[index]
+    return DiagramNode(
+      Self.key(box.id), size: Size(columns: columns, rows: box.size.rows), inputs: box.inputs.map(\.row),
+      outputs: box.outputs.map(\.row), place: box.place.map { Point($0.column, $0.row) })
   }
 
   private func port(_ port: PortReference, _ side: KeyPath<GraphBox, [GraphBox.Port]>) -> Int {

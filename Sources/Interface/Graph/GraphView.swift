@@ -190,7 +190,6 @@ struct GraphView: View {
   }
 
   func turnWheel(_ mouse: MouseEvent, _ hit: Hit, _ desk: Desk) {
-    if mouse.wheelRows == 0 || Arranging(desk).scroll(rows: mouse.wheelRows * 2) { return }
-    GraphView.cycleFocus(mouse.wheelRows, desk)
+    if mouse.wheelRows != 0 { Arranging(desk).scroll(rows: mouse.wheelRows * 2) }
   }
 }

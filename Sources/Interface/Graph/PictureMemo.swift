@@ -11,6 +11,8 @@ enum PictureMemo {
     private let surroundings: Int
     private let groups: [GraphGroup]
     private let inside: String?
+    private let layout: KeptLayout.Key
+    private let widths: Int?
     let detail: GraphDetail
     let page: Size
 
@@ -20,6 +22,7 @@ enum PictureMemo {
       (self.form, revision, surroundings) = (form, scene.patch.revision, scene.surroundings)
       (groups, self.detail, self.page) = (state.graph.groups, detail, page)
       inside = state.graph.inside
+      (layout, widths) = (state.layoutKey, state.layout?.widths.number)
     }
 
     func isSame(as other: Key) -> Bool {
@@ -28,7 +31,8 @@ enum PictureMemo {
 
     func isOfSameScene(as other: Key) -> Bool {
       form === other.form && revision === other.revision && surroundings == other.surroundings
-        && groups == other.groups && inside == other.inside
+        && groups == other.groups && inside == other.inside && layout == other.layout
+        && widths == other.widths
     }
   }
 

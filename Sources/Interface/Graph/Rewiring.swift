@@ -16,16 +16,14 @@ import Patch
     guard !nodes.isEmpty else { return desk.complain(Desk.nothingThere) }
     let edit = Edit.joined(nodes.map { .remove($0.name, bridge: bridge) })
     let names = nodes.map(\.name).joined(separator: ", ")
-    if bridge, !desk.state.isLocked, isLastWay(edit),
-      !desk.isConfirmed(
-        edit.line, "\(names) \(nodes.count > 1 ? "are" : "is") the last way to an output: again to remove it")
-    {
-      return
-    }
-    if bridge, let held = nodes.first(where: { desk.state.play.heldBy[$0.id]?.isEmpty == false }),
-      !desk.isConfirmed(edit.line, "\(held.name) holds notes, which would end: again to remove it")
-    {
-      return
+    if bridge {
+      var reason: String?
+      if !desk.state.isLocked, isLastWay(edit) {
+        reason = "\(names) \(nodes.count > 1 ? "are" : "is") the last way to an output"
+      } else if let held = nodes.first(where: { desk.state.play.heldBy[$0.id]?.isEmpty == false }) {
+        reason = "\(held.name) holds notes, which would end"
+      }
+      if let reason, !desk.isConfirmed(edit.line, "\(reason): again to remove it") { return }
     }
     // The focus moves along the signal path, to where the gap closes.
     let ids = Set(nodes.map(\.id))

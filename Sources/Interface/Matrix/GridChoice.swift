@@ -51,7 +51,7 @@ import Patch
 
   /// Opens a cable of the focused node.
   func startWithCable() {
-    guard let node = desk.focusedNode else { return }
+    guard let node = desk.focusedNode else { return desk.complain(Desk.nothingThere) }
     let cables = desk.scene.audioCables(of: node.id)
     switch cables.count {
     case 0: desk.complain("\(node.name) has no cable that carries sound")

@@ -16,6 +16,8 @@ struct Question: Overlay {
   }
 
   @MainActor func handle(_ stroke: KeyStroke, _ desk: Desk) {
+    // A key that is held down does not answer what it asked.
+    if stroke.action == .repeat || stroke.key == "ctrl-c" && desk.press != .new { return }
     let name = stroke.key == "ctrl-c" ? "esc" : stroke.key.description.lowercased()
     guard keys.contains(where: { $0.key == name }) else { return }
     desk.state.overlay = nil

@@ -60,6 +60,7 @@ import Session
 
   /// Takes the file's version in place of the patch, or merges it with the patch.
   func take(merging: Bool) {
+    if desk.state.isLocked { return desk.complain("locked: the file waits; Alt-L unlocks") }
     desk.attempt { desk.say(try merging ? desk.workbench.merge() : desk.workbench.reload()) }
   }
 

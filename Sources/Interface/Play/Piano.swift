@@ -55,6 +55,20 @@ import Screen
   func findPlayer() {
     desk.state.play.target = target
     desk.state.play.hasPlayer = desk.state.play.target != nil
+    followKeyboard()
+  }
+
+  /// Octave and velocity of the keyboard that plays are those of the keys, when an edit or a control changes them.
+  private func followKeyboard() {
+    guard desk.piano.hasPlayed, desk.piano.followed !== scene.patch.revision else { return }
+    desk.piano.followed = scene.patch.revision
+    guard let node = desk.state.play.target.flatMap({ scene.patch[$0] }), isKeyboard(node) else { return }
+    let (octave, velocity) = (number("octave", of: node), number("velocity", of: node))
+    let known = desk.piano.keyboard
+    desk.piano.keyboard = (node.id, octave, velocity)
+    guard let known, known.node == node.id else { return }
+    if let octave, octave != known.octave { desk.state.play.octave = min(max(octave, -1), 8) }
+    if let velocity, velocity != known.velocity { desk.state.play.velocity = min(max(velocity, 1), 127) }
   }
 
   func toggleMode() {

@@ -7,7 +7,7 @@ import PatchLanguage
   func paste(_ text: String) throws {
     if state.isLocked {
       let pasted = try PastedLines(text, patch: scene.patch, catalogue: scene.catalogue)
-      if case .edit(let edit) = pasted.statement, isLocked(edit) { return }
+      if isLocked(pasted.statement) { return }
     }
     let before = Set(scene.patch.nodes.keys)
     let newest = workbench.newestEdit

@@ -13,8 +13,11 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   var wish = Wish.none
   /// Names of actions to perform after the present event: requests of an overlay.
   var requests: [String] = []
-  /// Size at the last rendering, which defines a page.
-  var size = Size(columns: 80, rows: 24)
+  /// Size of the screen.
+  var size: Size {
+    get { state.screen }
+    set { state.screen = newValue }
+  }
   /// Monotonic clock, in seconds.
   let now: () -> Double
 
@@ -47,8 +50,12 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   var drag: Drag?
   /// Letters of the hints that were shown last, which the second half of a choice keeps.
   var hintLetters: [PortHint.Target: String] = [:]
-  /// An action that waits for its key to be pressed again, since then; anything else that is done drops it.
-  var asked: (what: String, time: Double)?
+  /// An action that waits for its key to be pressed again, since then; anything else that is done drops it. `isAnswered`: by a
+  /// press that may be a repeat of the one that asked.
+  var asked: (what: String, time: Double, isAnswered: Bool)?
+  /// Presses of keys in a terminal that reports no releases, and what the last one was.
+  var presses = KeyRepeats<Key>()
+  var press = KeyRepeats<Key>.Press.new
   /// The reason why edits are not safe from a crash, since then.
   var fault: (words: String, time: Double)?
   /// The current or last gesture.
@@ -122,10 +129,12 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   }
 
   func undo() {
+    if isLocked(steps: -1) { return }
     travel { try workbench.undo().map { "undone: \($0)" } ?? "nothing to undo" }
   }
 
   func redo() {
+    if isLocked(steps: 1) { return }
     travel { try workbench.redo().map { "redone: \($0)" } ?? "nothing to redo" }
   }
 

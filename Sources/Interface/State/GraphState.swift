@@ -1,3 +1,4 @@
+import Engine
 import Patch
 import Screen
 
@@ -30,15 +31,48 @@ struct GraphGroup: Sendable, Hashable {
   var members: [NodeID: String]
 }
 
+/// How the graph is shown on a screen, until a zoom key, another size of the screen or another file.
+struct KeptLayout: Sendable {
+  struct Key: Sendable, Hashable {
+    var screen: Size
+    var isPlaying: Bool
+  }
+
+  /// Size that it keeps to: that of the view without the inspector.
+  var page: Size
+  /// The detail that fitted.
+  var detail: GraphDetail
+  var widths = KeptWidths()
+}
+
+/// Widths of boxes as they were first shown at a level of detail. What a box itself needs may be more.
+struct KeptWidths: Sendable {
+  private(set) var columns: [NodeID: Int] = [:]
+  private(set) var detail: GraphDetail?
+  /// Differs after each change.
+  private(set) var number = 0
+
+  func width(of id: NodeID, at detail: GraphDetail) -> Int? { detail == self.detail ? columns[id] : nil }
+
+  /// Notes the widths of new boxes, and forgets those of boxes that are gone.
+  mutating func keep(_ widths: [NodeID: Int], at detail: GraphDetail) {
+    let kept =
+      detail == self.detail ? widths.merging(columns.filter { widths[$0.key] != nil }) { $1 } : widths
+    guard kept != columns || detail != self.detail else { return }
+    (columns, self.detail) = (kept, detail)
+    number += 1
+  }
+}
+
 /// State of the graph view.
 public struct GraphState: Sendable {
   /// The level that the user chose; nil: as much detail as fits.
   var zoom: GraphDetail?
-  /// The detail that fitted when the graph was first shown at a size. It stays, so that no box changes its size because another
-  /// one is added.
-  var fits: [Size: GraphDetail] = [:]
+  /// What was chosen when the graph was first shown on a screen, by screen and mode. It stays, so that no box changes its size
+  /// because another one is added, or because the inspector or the first control takes some rows.
+  var layouts: [KeptLayout.Key: KeptLayout] = [:]
   /// The file that they are of.
-  var fitsOf: String?
+  var layoutsOf: String?
   /// The whole graph is shown, with the window in it.
   var showsOverview = false
   /// Path of the sub-patch whose inside is shown; nil: the patch itself.
@@ -61,6 +95,23 @@ public struct GraphState: Sendable {
       focus == other.focus && size == other.size && zoom == other.zoom && revision === other.revision
     }
   }
+
+  /// Facts that the widths follow.
+  struct WidthKey {
+    var layout: KeptLayout.Key
+    var revision: Revision
+    var form: ReportForm?
+    var detail: GraphDetail
+    var groups: [GraphGroup]
+    var inside: String?
+
+    func isSame(as other: WidthKey) -> Bool {
+      revision === other.revision && form === other.form && layout == other.layout && detail == other.detail
+        && groups == other.groups && inside == other.inside
+    }
+  }
+  /// Facts for which the widths were last noted.
+  var widthsFor: WidthKey?
 
   /// Nodes outside of the sub-patch that is shown.
   func absent(_ patch: Patch) -> Set<NodeID> {

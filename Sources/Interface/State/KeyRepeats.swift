@@ -1,7 +1,7 @@
 /// Presses in a terminal that reports no releases: tells the presses of fingers from those that a key repeats while it is
 /// held down. Only the key pressed last repeats, after a delay that is the terminal's own and is learned from the first
 /// key held. Times are seconds of one clock.
-struct KeyRepeats {
+struct KeyRepeats<Place: Hashable> {
   enum Press {
     /// By a finger.
     case new
@@ -14,27 +14,27 @@ struct KeyRepeats {
   }
 
   /// Longest time between two repeats; terminals need 20 to 100 ms.
-  static let interval = 0.12
+  static var interval: Double { 0.12 }
   /// Longest delay of the first repeat.
-  private static let longestDelay = 1.2
+  private static var longestDelay: Double { 1.2 }
   /// Repeats that show that a key is held, evenly spaced: fingers may press a key twice in so short a time.
-  private static let evidence = 3
+  private static var evidence: Int { 3 }
   /// How evenly.
-  private static let unevenness = 0.02
+  private static var unevenness: Double { 0.02 }
   /// A press that comes after the known delay is a repeat. Events may be handled late, and a finger that hits that very
   /// moment is not noticed: a held key must not end its note.
-  private static let jitter = -0.02...0.05
+  private static var jitter: ClosedRange<Double> { -0.02...0.05 }
 
   /// The delay of the terminal's first repeat, as far as it is known.
   private(set) var delay: Double?
-  private var last: (place: Character, time: Double)?
+  private var last: (place: Place, time: Double)?
   private var isRepeating = false
   private var doubt: Double?
   /// The delay that further repeats would prove, the time between the first two of them, and their number.
   private var suspect: (delay: Double, interval: Double?, repeats: Int)?
 
   /// The meaning of a press.
-  mutating func press(_ place: Character, at now: Double) -> Press {
+  mutating func press(_ place: Place, at now: Double) -> Press {
     guard let last, last.place == place else {
       suspect = nil
       return begin(place, now)
@@ -82,24 +82,24 @@ struct KeyRepeats {
     if suspect.repeats >= Self.evidence { delay = suspect.delay }
   }
 
-  private mutating func begin(_ place: Character, _ now: Double) -> Press {
+  private mutating func begin(_ place: Place, _ now: Double) -> Press {
     (last, isRepeating, doubt) = ((place, now), false, nil)
     return .new
   }
 
   /// The key whose doubtful press has turned out to be a finger's; nil: none, or not yet.
-  mutating func settle(at now: Double) -> Character? {
+  mutating func settle(at now: Double) -> Place? {
     guard let place = last?.place, let time = doubt, now - time >= Self.interval else { return nil }
     (last, doubt) = ((place, time), nil)
     return place
   }
 
   /// True while that key is held and repeats.
-  func isHeld(_ place: Character, at now: Double) -> Bool {
+  func isHeld(_ place: Place, at now: Double) -> Bool {
     guard let last, last.place == place, isRepeating else { return false }
     return now - last.time < 1.5 * Self.interval
   }
 
   /// True when that key has repeated, and no other has been pressed since.
-  func hasRepeated(_ place: Character) -> Bool { isRepeating && last?.place == place }
+  func hasRepeated(_ place: Place) -> Bool { isRepeating && last?.place == place }
 }

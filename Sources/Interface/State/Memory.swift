@@ -66,7 +66,10 @@ struct PianoMemory {
   /// The patch on which they sound for certain.
   var settledOn: Revision?
   /// Presses in a terminal that reports no releases.
-  var repeats = KeyRepeats()
+  var repeats = KeyRepeats<Character>()
+  /// The keyboard that plays with its octave and velocity, as of this state of the patch.
+  var keyboard: (node: NodeID, octave: Int?, velocity: Int?)?
+  var followed: Revision?
   /// A key whose note began with a press that may be a repeat.
   var startedInDoubt: Character?
   /// The node that gets the notes, and what that was found in: it is asked for many times a second.

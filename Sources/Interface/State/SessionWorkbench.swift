@@ -19,6 +19,8 @@ import Session
   }
   /// Number of trace entries kept for the view.
   private static let traceLimit = 5000
+  /// Change of the load that is shown.
+  private static let loadStep = 0.007
   private var nextTrace = 0
   /// Plays files that are chosen among.
   private(set) var player: Preview?
@@ -58,6 +60,19 @@ import Session
   public func redo() throws -> String? {
     defer { refreshDocument() }
     return try session.redo()
+  }
+
+  public func patch(after steps: Int) -> Patch? {
+    var (history, patch) = (session.history, session.patch)
+    for _ in 0..<abs(steps) {
+      let step =
+        try? steps < 0
+        ? history.undo(patch, catalogue: session.catalogue)
+        : history.redo(patch, catalogue: session.catalogue)
+      guard let step else { return nil }
+      patch = step.change.patch
+    }
+    return patch
   }
 
   @discardableResult public func save(
@@ -145,7 +160,10 @@ import Session
     scene.report = session.report
     scene.findPlaces()
     scene.instruments = session.instruments
+    let load = scene.status.load
     scene.status = session.status
+    // A load between two figures does not flicker.
+    if abs(scene.status.load - load) < Self.loadStep { scene.status.load = load }
     scene.mapPlaces = session.mapPlaces
     let fresh = session.trace(since: nextTrace)
     guard let last = fresh.last else { return }

@@ -19,21 +19,19 @@ extension Scene {
     return sources
   }
 
-  /// Names of the sources that an edit takes from the outputs; empty for an edit that is refused.
-  func silenced(by edit: Edit) -> [String] {
-    guard let after = try? patch.applying(edit, catalogue: catalogue).patch else { return [] }
+  /// Names of the sources that a change of the patch takes from the outputs.
+  fileprivate func silenced(by after: Patch) -> [String] {
     let lost = heard(in: patch).subtracting(heard(in: after))
     return patch.nodes.values.filter { lost.contains($0.id) }.map(\.name)
   }
 }
 
 extension Edit {
-  /// A scene that is there, and that it removes or replaces; nil: none.
-  fileprivate func lostScene(of patch: Patch) -> Int? {
+  /// A scene that is there, and that it replaces; nil: none.
+  fileprivate func replacedScene(of patch: Patch) -> Int? {
     switch self {
-    case .scene(let number, .drop): number
     case .scene(let number, .store): patch.scenes[number] == nil ? nil : number
-    case .all(let edits): edits.lazy.compactMap { $0.lostScene(of: patch) }.first
+    case .all(let edits): edits.lazy.compactMap { $0.replacedScene(of: patch) }.first
     default: nil
     }
   }
@@ -43,13 +41,15 @@ extension Edit {
   /// Seconds within which a key that asks is pressed again.
   private static let answerTime = 3.0
 
-  /// True for the second press of what was asked; the first one shows the question.
+  /// True for the second press of what was asked; the first one shows the question. A key that is held down does not answer
+  /// what it asked: a press that may be its repeat answers when none follows.
   func isConfirmed(_ what: String, _ question: String) -> Bool {
-    if let asked, asked.what == what, now() - asked.time < Desk.answerTime {
-      self.asked = nil
+    let isAsked = asked.map { $0.what == what && now() - $0.time < Desk.answerTime } ?? false
+    if isAsked, press == .new {
+      asked = nil
       return true
     }
-    asked = (what, now())
+    asked = (what, now(), isAsked && press == .doubtful)
     complain(question)
     return false
   }
@@ -57,29 +57,45 @@ extension Edit {
   /// Shows the reason why the stage lock forbids an edit; false: it does not.
   func isLocked(_ edit: Edit) -> Bool {
     guard state.isLocked else { return false }
-    if let number = edit.lostScene(of: scene.patch) {
-      complain("locked: scene \(number) stays; Alt-L unlocks")
-      return true
+    if let number = edit.replacedScene(of: scene.patch) { return refuse("scene \(number) stays") }
+    // One that is refused changes nothing.
+    guard let after = try? scene.patch.applying(edit, catalogue: scene.catalogue).patch else { return false }
+    if case .recall = edit { return isLocked(against: after, isRecall: true) }
+    return isLocked(against: after)
+  }
+
+  /// The same for a way through the history: its edits by number, back where it is negative.
+  func isLocked(steps: Int) -> Bool {
+    guard state.isLocked, let after = workbench.patch(after: steps) else { return false }
+    // Where nodes have other names, scenes follow them.
+    if Set(scene.patch.names) == Set(after.names),
+      let number = scene.patch.scenes.first(where: { after.scenes[$0.key] != $0.value })?.key
+    {
+      return refuse("scene \(number) stays")
     }
+    return isLocked(against: after)
+  }
+
+  private func isLocked(against after: Patch, isRecall: Bool = false) -> Bool {
+    if let number = scene.patch.scenes.keys.sorted().first(where: { after.scenes[$0] == nil }) {
+      return refuse("scene \(number) stays")
+    }
+    if let name = heldName(endedBy: after) { return refuse("that would end the notes of \(name)") }
     // What a scene silences was stored so.
-    if case .recall = edit { return false }
-    if let name = heldName(endedBy: edit) {
-      complain("locked: that would end the notes of \(name); Alt-L unlocks")
-      return true
-    }
-    let lost = scene.silenced(by: edit)
+    let lost = isRecall ? [] : scene.silenced(by: after)
     guard let first = lost.first else { return false }
     let others = lost.count > 1 ? " and \(lost.count - 1) more" : ""
-    complain("locked: that would silence \(first)\(others); Alt-L unlocks")
+    return refuse("that would silence \(first)\(others)")
+  }
+
+  private func refuse(_ reason: String) -> Bool {
+    complain("locked: \(reason); Alt-L unlocks")
     return true
   }
 
-  /// A node that holds notes of the piano, and that an edit takes away, or one of the nodes that play them.
-  private func heldName(endedBy edit: Edit) -> String? {
+  /// A node that holds notes of the piano, and that a change takes away, or one of the nodes that play them.
+  private func heldName(endedBy after: Patch) -> String? {
     let held = state.play.heldBy.filter { !$0.value.isEmpty }
-    guard !held.isEmpty, let after = try? scene.patch.applying(edit, catalogue: scene.catalogue).patch else {
-      return nil
-    }
     return held.keys.first { id in
       after[id] == nil
         || !scene.listeners(of: id, in: scene.patch).isSubset(of: scene.listeners(of: id, in: after))
@@ -89,9 +105,19 @@ extension Edit {
   /// The same for a line of the language.
   func isLocked(line: String) -> Bool {
     guard state.isLocked,
-      case .edit(let edit)? = try? StatementParser.parse(line, patch: scene.patch, catalogue: scene.catalogue)
+      let statement = try? StatementParser.parse(line, patch: scene.patch, catalogue: scene.catalogue)
     else { return false }
-    return isLocked(edit)
+    return isLocked(statement)
+  }
+
+  func isLocked(_ statement: Statement) -> Bool {
+    switch statement {
+    case .edit(let edit): isLocked(edit)
+    case .undo: isLocked(steps: -1)
+    case .redo: isLocked(steps: 1)
+    case .sequence(let statements): statements.contains { isLocked($0) }
+    case .perform, .record, .transport, .panic, .nothing: false
+    }
   }
 
   /// True when the stage lock forbids to leave the program; it says so.

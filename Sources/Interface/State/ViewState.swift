@@ -1,4 +1,5 @@
 import Patch
+import Screen
 
 /// View state of the front end. The views are functions of it, the scene and the theme.
 public struct ViewState: Sendable {
@@ -37,10 +38,14 @@ public struct ViewState: Sendable {
   /// All keys, for the help view.
   public var help: [HelpSection] = []
 
-  /// Columns of the screen.
-  public var columns = 80
+  /// Size of the screen at the last rendering, which defines a page.
+  var screen = Size(columns: 80, rows: 24)
 
   public init() {}
+
+  /// How the graph is shown on this screen; nil: as fits.
+  var layout: KeptLayout? { graph.layouts[layoutKey] }
+  var layoutKey: KeptLayout.Key { KeptLayout.Key(screen: screen, isPlaying: mode == .play) }
 
   public struct TraceFilter: Sendable {
     /// nil: all nodes.

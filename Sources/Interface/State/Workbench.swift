@@ -21,6 +21,9 @@ import Session
   /// Returns the undone edit as a line of the language; nil when there is none.
   func undo() throws -> String?
   func redo() throws -> String?
+  /// The patch after so many edits are redone, or undone where the number is negative; nil: there are not so many, or one is
+  /// refused.
+  func patch(after steps: Int) -> Patch?
   /// nil: to the file that it came from. Throws a `FileError` with an obstacle if that would lose something,
   /// except for reasons in `accepted`. Returns a description.
   @discardableResult func save(as path: String?, despite accepted: Set<SaveObstacle.Reason>) throws -> String
@@ -64,6 +67,7 @@ private struct NoFiles: Error, CustomStringConvertible {
 
 extension Workbench {
   public func open(_ path: String) throws -> ViewState.Message { throw NoFiles() }
+  public func patch(after steps: Int) -> Patch? { nil }
   public func preview(_ path: String?) {}
   public func endPreview() {}
 }

@@ -19,11 +19,11 @@ struct HelpView: View {
   func showAgain(_ desk: Desk) { desk.state.view = .graph }
 
   func extent(_ scene: Scene, _ state: ViewState) -> Int {
-    lines(state, columns: state.columns).count
+    lines(state, columns: state.screen.columns).count
   }
 
   func lines(_ scene: Scene, _ state: ViewState) -> [String]? {
-    lines(state, columns: state.columns).map(\.text)
+    lines(state, columns: state.screen.columns).map(\.text)
   }
 
   func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
@@ -147,7 +147,7 @@ struct HelpView: View {
   @MainActor func settle(_ desk: Desk) {
     guard let word = desk.state.wantedHelp else { return }
     desk.state.wantedHelp = nil
-    let lines = lines(desk.state, columns: desk.state.columns)
+    let lines = lines(desk.state, columns: desk.state.screen.columns)
     let line =
       lines.firstIndex { line in
         line.form == .usage
@@ -158,6 +158,7 @@ struct HelpView: View {
     }
     desk.state.view = .help
     reveal(line, desk)
+    desk.state.scroll[name] = (line, 0)
     desk.foundLine = (.help, line)
     desk.say(lines[line].text)
   }

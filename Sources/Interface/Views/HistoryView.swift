@@ -54,6 +54,7 @@ struct HistoryView: View {
   @MainActor private static func go(_ desk: Desk) {
     let start = present(desk.scene)
     let goal = cursor(desk.scene, desk.state)
+    if desk.isLocked(steps: goal - start) { return }
     desk.state.history.point = nil
     desk.attempt {
       while present(desk.scene) > goal, try desk.workbench.undo() != nil {}

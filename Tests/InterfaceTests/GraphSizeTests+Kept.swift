@@ -1,0 +1,92 @@
+import Patch
+import Screen
+import Testing
+
+@testable import Interface
+
+/// Boxes that stay as they are while others come and go.
+@MainActor extension GraphSizeTests {
+  private func sizes(_ stage: Stage) -> [String: Size] { frames(stage).mapValues(\.size) }
+
+  private var demo: [String] {
+    [
+      "node keys keyboard", "node piano sampler", "node dist distortion drive=18dB",
+      "node main matrix inputs=4 outputs=2", "node out output", "connect keys -> piano",
+      "connect piano -> dist", "connect dist -> main map=[0,1,-1,-1]", "connect main -> out",
+    ]
+  }
+
+  @Test(arguments: [Size(columns: 80, rows: 24), Size(columns: 110, rows: 30), Size(columns: 200, rows: 50)])
+  func noBoxChangesItsSizeWhenAWiderOneJoinsItsColumn(_ size: Size) {
+    let stage = stage(size.columns, size.rows, demo)
+    let before = sizes(stage)
+    for line in ["node a_wider_name_here gain", "node lfo lfo", "node more convolution", "copy dist dist2"] {
+      _ = try? stage.workbench.perform(line: line)
+      stage.play(seconds: 0.02)
+      for (name, size) in before { #expect(sizes(stage)[name] == size, "\(name) while \(line) fades in") }
+      stage.play(seconds: 0.2)
+      for (name, size) in before { #expect(sizes(stage)[name] == size, "\(name) after \(line)") }
+    }
+    stage.press("u u u u")
+    stage.play(seconds: 0.2)
+    #expect(sizes(stage) == before)
+  }
+
+  @Test func theFirstControlAndTheFirstSceneLeaveTheBoxesAsTheyAre() {
+    let stage = stage(80, 24, demo)
+    stage.press("p")
+    stage.play(seconds: 0.1)
+    _ = stage.screen
+    let before = sizes(stage)
+    for line in ["control 1 piano.level", "scene 1 verse"] {
+      _ = try? stage.workbench.perform(line: line)
+      stage.play(seconds: 0.1)
+      _ = stage.screen
+      for name in ["keys", "dist", "main", "out"] { #expect(sizes(stage)[name] == before[name], "\(name)") }
+    }
+    // And back from play mode they are as before it.
+    stage.press("esc p esc p")
+    _ = stage.screen
+    #expect(sizes(stage)["dist"] == before["dist"])
+  }
+
+  @Test(arguments: [Size(columns: 80, rows: 24), Size(columns: 120, rows: 40), Size(columns: 200, rows: 60)])
+  func theInspectorOnlyScrollsTheGraph(_ size: Size) {
+    let stage = stage(size.columns, size.rows, demo)
+    stage.app.desk.focus(stage.session.patch.id(named: "out") ?? NodeID(raw: 0))
+    let before = frames(stage)
+    stage.press("enter")
+    #expect(stage.screen.contains("out ▸ output") || stage.screen.contains("out ─"), "\(stage.screen)")
+    stage.play(seconds: 0.1)
+    #expect(frames(stage) == before)
+    #expect(stage.screen.contains("┏ out"), "the focused box is in sight")
+    stage.press("esc")
+    #expect(frames(stage) == before)
+  }
+
+  @Test func aRecallLeavesTheBoxesThatStayWhereTheyAre() {
+    let stage = stage(80, 24, demo + ["scene 1 thin"])
+    for line in [
+      "insert echo delay into dist -> main", "insert room reverb into echo -> main",
+      "insert eq equalizer into piano -> dist", "node lfo lfo", "connect lfo -> dist.drive by 6dB",
+    ] where (try? stage.workbench.perform(line: line)) == nil {
+      Issue.record("refused: \(line)")
+    }
+    stage.play(seconds: 0.2)
+    _ = stage.screen
+    _ = try? stage.workbench.perform(line: "recall 1 over 2s")
+    stage.play(seconds: 0.2)
+    let first = frames(stage)
+    #expect(first["echo"] != nil, "what leaves is seen")
+    stage.play(seconds: 1)
+    let during = frames(stage)
+    stage.play(seconds: 3)
+    let after = frames(stage)
+    #expect(after["echo"] == nil)
+    for name in ["keys", "piano", "dist", "main", "out"] {
+      #expect(
+        first[name]?.column == after[name]?.column && during[name]?.column == after[name]?.column, "\(name)")
+      #expect(first[name]?.columns == after[name]?.columns, "\(name)")
+    }
+  }
+}
