@@ -107,7 +107,7 @@ import Testing
       let output = kind.outputs.first(where: { !$0.isEvents }),
       kind.boundary == nil
     else { return }
-    var random = SeededGenerator(seed: UInt64(name.utf8.reduce(0) { Int($0) * 31 + Int($1) } & 0xFFFF))
+    var random = SeededGenerator(seed: UInt64(name.utf8.reduce(0) { ($0 * 31 + Int($1)) & 0xFFFF }))
     for variant in 0..<5 {
       let settings = variant == 0 ? [] : kind.parameters.compactMap { Self.setting($0, &random) }
       func run(isAwake: Bool) throws -> [Float] {
@@ -128,7 +128,7 @@ import Testing
           connect env -> amp.with
           connect amp -> it.\(input.name)
           connect it.\(output.name) -> out
-          """ + (isAwake ? "\nnode hum constant level=0.000000001\nconnect hum -> it.\(input.name)" : ""))
+          """ + (isAwake ? "\nnode hum constant level=-0.000000001\nconnect hum -> it.\(input.name)" : ""))
         for setting in settings { bench.perform("set it.\(setting)") }
         for _ in 0..<2 {
           bench.render(24_000)
@@ -141,9 +141,11 @@ import Testing
       }
       let (slept, awake) = (try run(isAwake: false), try run(isAwake: true))
       for onset in [24_000, 124_800] {
-        let window = onset - 1..<onset + 4800
-        let (step, wanted) = (Self.largestStep(slept[window]), Self.largestStep(awake[window]))
-        #expect(step <= 1.5 * wanted + 0.01, "\(name) \(settings), note at \(onset): \(step), not \(wanted)")
+        let (start, rest) = (onset - 1..<onset + 1000, onset + 1000..<onset + 4800)
+        // Where an effect sweeps, it has swept on behind the other node.
+        let usual = max(Self.largestStep(slept[rest]), Self.largestStep(awake[onset - 1..<onset + 4800]))
+        let step = Self.largestStep(slept[start])
+        #expect(step <= 1.5 * usual + 0.01, "\(name) \(settings), note at \(onset): \(step), not \(usual)")
       }
     }
   }
