@@ -10,6 +10,10 @@ import Dispatch
 public enum JackDatabase {
   private static let turn = DispatchSemaphore(value: 1)
 
+  /// False if libjack could not open it, with the first client of this process: a server has just removed it, or shared
+  /// memory is full or another's. libjack goes on without, and ends the process at the next property that it is asked for.
+  static var isOpen: Bool { !JackMessages.lacksDatabase.load(ordering: .acquiring) }
+
   /// Opens clients of this process, or ends one of its servers, while it does neither on another thread. A server that
   /// hangs holds up the others for two seconds. Any thread but the audio thread.
   public static func exclusively<Result>(_ body: () -> Result) -> Result {
@@ -22,7 +26,13 @@ public enum JackDatabase {
   static func openClient(
     _ name: String, of server: String?, _ status: inout JackStatus
   ) -> OpaquePointer? {
-    // Without this option, a library that finds no server starts one.
-    exclusively { sostenuto_jack_client_open(name, JackNoStartServer, &status, server) }
+    exclusively {
+      // The first client opens the database, maybe once more.
+      if JackDriver.openOrClosing.load(ordering: .acquiring) == 0 {
+        JackMessages.lacksDatabase.store(false, ordering: .releasing)
+      }
+      // Without this option, a library that finds no server starts one.
+      return sostenuto_jack_client_open(name, JackNoStartServer, &status, server)
+    }
   }
 }

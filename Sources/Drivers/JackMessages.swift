@@ -16,6 +16,9 @@ enum JackMessages {
   /// The last error that libjack reported, or nil. Any thread.
   static var last: String? { lastJackError.withLock { $0 } }
 
+  /// True once libjack has said that it could not open its database of properties. Any thread.
+  static let lacksDatabase = Atomic<Bool>(false)
+
   /// Reason of a failure to open.
   static func refusal(_ status: jack_status_t) -> DriverError.JackRefusal {
     func has(_ flag: JackStatus) -> Bool { status.rawValue & flag.rawValue != 0 }
@@ -33,6 +36,9 @@ private let lastJackError = Mutex<String?>(nil)
 // dropped. An error on the audio thread means that the server is gone, and the sound with it.
 private func keepJackError(_ text: UnsafePointer<CChar>?) {
   guard let text else { return }
+  if strstr(text, "metadata DB") != nil || strstr(text, "DB environment") != nil {
+    JackMessages.lacksDatabase.store(true, ordering: .releasing)
+  }
   lastJackError.withLockIfAvailable { $0 = String(cString: text) }
 }
 

@@ -55,6 +55,7 @@ final class JackMetadata {
 
   /// Writes the properties of some of these subjects, and removes those of all others. True when all are written.
   func update(_ wanted: [UInt64: [Property]]) -> Bool {
+    guard JackDatabase.isOpen else { return true }
     if !hasCleaned { removeOrphans() }
     hasCleaned = true
     for uuid in Array(written.keys) where wanted[uuid] == nil { remove(uuid) }
@@ -97,6 +98,7 @@ final class JackMetadata {
   }
 
   private static func value(_ uuid: UInt64, _ key: String) -> String? {
+    guard JackDatabase.isOpen else { return nil }
     var value: UnsafeMutablePointer<CChar>?
     var type: UnsafeMutablePointer<CChar>?
     guard jack_get_property(uuid, key, &value, &type) == 0, let value else { return nil }
