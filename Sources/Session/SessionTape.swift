@@ -243,6 +243,7 @@ private final class Ballast: @unchecked Sendable {
   }
 
   private func make() {
+    // `mkstemp` puts letters in place of the six X.
     var template = Array((folder + "/room-XXXXXX").utf8CString)
     let made = mkstemp(&template)
     file = made

@@ -5,7 +5,7 @@
 struct DiscreteChannels {
   private var known: [ObjectIdentifier: Bool] = [:]
 
-  /// Marks these nodes. Each cable upstream is followed once if they have none, at most once for each node otherwise.
+  /// Marks these nodes, by a search upstream from each. What a search has found serves the next ones.
   static func mark(_ nodes: [EngineNode]) {
     var search = DiscreteChannels()
     for node in nodes { node.hasDiscreteChannels = search.find(node) }
