@@ -1,4 +1,3 @@
-import CJack
 import Dispatch
 
 /// The database of properties that all JACK clients and servers of a user share, in files of shared memory.
@@ -20,19 +19,5 @@ public enum JackDatabase {
     let isMine = turn.wait(timeout: .now() + 2) == .success
     defer { if isMine { turn.signal() } }
     return body()
-  }
-
-  /// Opens a client of a running server; nil is the usual one.
-  static func openClient(
-    _ name: String, of server: String?, _ status: inout JackStatus
-  ) -> OpaquePointer? {
-    exclusively {
-      // The first client opens the database, maybe once more.
-      if JackDriver.openOrClosing.load(ordering: .acquiring) == 0 {
-        JackMessages.lacksDatabase.store(false, ordering: .releasing)
-      }
-      // Without this option, a library that finds no server starts one.
-      return sostenuto_jack_client_open(name, JackNoStartServer, &status, server)
-    }
   }
 }

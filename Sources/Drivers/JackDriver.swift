@@ -4,7 +4,6 @@ import Engine
 import Glibc
 import Patch
 import Realtime
-import Recording
 import Synchronization
 
 /// Settings of a JACK client.
@@ -74,7 +73,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     renderer: Renderer, options: JackClientOptions = JackClientOptions(), within seconds: Double = 3
   ) throws(DriverError) {
     JackMessages.capture()
-    client = try Self.open(options, within: seconds)
+    client = try JackClients.open(options, within: seconds)
     socket = PipeWireSocket()
     let rate = Int(jack_get_sample_rate(client.raw))
     let period = Int(jack_get_buffer_size(client.raw))
@@ -98,51 +97,6 @@ public final class JackDriver: Driver, @unchecked Sendable {
     setJackCallbacks(of: client.raw, to: state)
     latch.action = { [weak self] in self?.scheduleCheck() }
     transport.isOpen = { [weak self] in self?.isOpen ?? false }
-  }
-
-  /// Opens a client; waits while one is being closed.
-  static func open(
-    _ options: JackClientOptions, within seconds: Double
-  ) throws(DriverError) -> JackPointer {
-    let (name, server) = (options.clientName, options.server)
-    let asked = server ?? getenv("JACK_DEFAULT_SERVER").map { String(cString: $0) }
-    // libjack ends the process for a name that fills its buffers.
-    if let asked, asked.utf8.count > JackClientOptions.longestServer { throw DriverError.longServerName }
-    let opened = Watched.call(within: seconds) {
-      // When a server dies, libjack frees all of its clients at the next open. A client that is being closed
-      // at that moment would be freed twice.
-      while closing.load(ordering: .acquiring) > 0 { sleep(until: nanoseconds() + 5_000_000) }
-      var status = JackStatus(0)
-      let client = JackDatabase.openClient(name, of: server, &status)
-      return (client.map { JackPointer(raw: $0) }, status.rawValue)
-    } late: { client, _ in
-      if let client { jack_client_close(client.raw) }
-    }
-    guard let opened else { throw DriverError.silentServer }
-    guard let client = opened.0 else {
-      throw .refused(JackMessages.refusal(JackStatus(opened.1)), server: server)
-    }
-    openOrClosing.wrappingAdd(1, ordering: .relaxed)
-    return client
-  }
-
-  /// Clients of this process that are open, and clients that are being closed.
-  static let openOrClosing = Atomic<Int>(0)
-  private static let closing = Atomic<Int>(0)
-
-  /// Closes the client on a thread that may wait for ever.
-  static func close(
-    _ client: JackPointer, on queue: DispatchQueue, first: @escaping @Sendable () -> Void = {},
-    then: @escaping @Sendable () -> Void
-  ) {
-    closing.wrappingAdd(1, ordering: .releasing)
-    queue.async {
-      first()
-      jack_client_close(client.raw)
-      closing.wrappingSubtract(1, ordering: .releasing)
-      openOrClosing.wrappingSubtract(1, ordering: .releasing)
-      then()
-    }
   }
 
   /// The server's sample rate, Hz.
@@ -357,10 +311,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
   /// Periods requested by the server.
   public var beats: Int { state.beats.load(ordering: .acquiring) }
 
-  /// Unlimited for a server that freewheels, since it takes as long as its slowest client. Otherwise at least
-  /// a second, since a period may last that long.
+  /// Unlimited for a server that freewheels, since it takes as long as its slowest client. Otherwise it is told
+  /// within a second, or after three of its periods where those are long.
   public var patience: Double {
-    state.isFreewheeling.load(ordering: .relaxed) ? .infinity : max(1, 3 * Double(period) / max(rate, 1))
+    state.isFreewheeling.load(ordering: .relaxed) ? .infinity : max(0.9, 3 * Double(period) / max(rate, 1))
   }
 
   /// Gives the renderer up; the client and its ports stay.
@@ -384,7 +338,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     // Keeps `self`, and with it the callbacks' data, until the client is closed. With a dead or stalled
     // server that may take for ever.
     let closed = DispatchSemaphore(value: 0)
-    Self.close(client, on: queue) { [self] in
+    JackClients.close(client, on: queue) { [self] in
       // A database whose lock a crashed client has does not answer at all.
       _ = namings.wait(timeout: .now() + 2)
       if !isAlive || !metadata.isCleanedByServer { metadata.removeAll() }
@@ -412,7 +366,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   deinit {
     guard !hasStopped.load(ordering: .relaxed) else { return }
     let (client, state) = (client, state)
-    Self.close(client, on: DispatchQueue(label: "sostenuto.jack.close")) {
+    JackClients.close(client, on: DispatchQueue(label: "sostenuto.jack.close")) {
       withExtendedLifetime(state) {}
     }
   }

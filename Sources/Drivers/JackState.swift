@@ -161,6 +161,7 @@ final class JackState: Sendable {
   /// Records that the server has shut down. It may run on the audio thread, so it only copies.
   func fail(_ reason: UnsafePointer<CChar>?) {
     guard !hasFailed.load(ordering: .acquiring) else { return }
+    JackClients.noteLostServer()
     if let reason {
       for index in 0..<Self.reasonSize - 1 {
         reasonText[index] = reason[index]

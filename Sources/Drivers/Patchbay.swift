@@ -171,10 +171,10 @@ public final class Patchbay: @unchecked Sendable {
   /// The server as it is now. Waits for it, some seconds at most; throws when there is none, or no answer.
   public static func look(_ options: JackClientOptions) throws(DriverError) -> Picture {
     JackMessages.capture()
-    let client = try JackDriver.open(options, within: 3)
+    let client = try JackClients.open(options, within: 3)
     let picture = Picture(graph: ServerGraph(reading: client.raw))
     let closed = DispatchSemaphore(value: 0)
-    JackDriver.close(client, on: DispatchQueue(label: "sostenuto.patchbay.look")) { closed.signal() }
+    JackClients.close(client, on: DispatchQueue(label: "sostenuto.patchbay.look")) { closed.signal() }
     _ = closed.wait(timeout: .now() + 2)
     return picture
   }
@@ -184,7 +184,7 @@ public final class Patchbay: @unchecked Sendable {
   private func open() {
     guard !hasStopped.load(ordering: .relaxed), opened == nil else { return }
     JackMessages.capture()
-    guard let client = try? JackDriver.open(options, within: 1e6) else { return openLater() }
+    guard let client = try? JackClients.open(options, within: 1e6) else { return openLater() }
     let events = PatchbayEvents { [weak self, queue] in queue.async { [weak self] in self?.lookSoon() } }
     opened = (client, events)
     setPatchbayCallbacks(of: client.raw, to: events)
@@ -206,7 +206,7 @@ public final class Patchbay: @unchecked Sendable {
     guard let (client, events) = opened else { return }
     opened = nil
     keeper.loseAll()
-    JackDriver.close(client, on: DispatchQueue(label: "sostenuto.patchbay.close")) {
+    JackClients.close(client, on: DispatchQueue(label: "sostenuto.patchbay.close")) {
       if !events.hasFailed.load(ordering: .acquiring) { jack_deactivate(client.raw) }
     } then: {
       // JACK holds a pointer to them until then.

@@ -10,6 +10,7 @@ func setPatchbayCallbacks(of client: OpaquePointer, to events: PatchbayEvents) {
   jack_on_info_shutdown(
     client,
     { _, _, argument in
+      JackClients.noteLostServer()
       patchbayEvents(argument).hasFailed.store(true, ordering: .releasing)
       patchbayEvents(argument).onChange()
     }, argument)

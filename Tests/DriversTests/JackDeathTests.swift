@@ -80,8 +80,32 @@ import Testing
     }
     supervisor.stop()
     server.stop()
-    #expect(wait { JackDriver.openOrClosing.load(ordering: .acquiring) == 0 })
+    #expect(wait { JackClients.openOrClosing.load(ordering: .acquiring) == 0 })
     #expect(!entries("/dev/shm").contains { $0.contains(server.name) && $0.contains("sostenuto_") })
+  }
+
+  /// libjack frees the clients of a dead server at the next opening: whoever uses one then would end with the process.
+  @Test func noClientIsOpenedWhileOneOfADeadServerIsInUse() throws {
+    let (server, other) = (try JackTestServer(), try JackTestServer())
+    defer {
+      other.stop()
+      server.stop()
+    }
+    let graph = try LiveGraph("node out output channels=2")
+    let driver = try server.driver(of: graph)
+    server.crash()
+    #expect(wait { driver.status.failure != nil })
+
+    var options = JackClientOptions()
+    options.server = other.name
+    #expect(throws: DriverError.silentServer) { _ = try JackClients.open(options, within: 0.3) }
+    driver.stop()
+    let client = try JackClients.open(options, within: 20)
+    let probe = try #require(TestClient(server: other.name))
+    #expect(probe.ports(of: "system").count > 0)
+    let closed = DispatchSemaphore(value: 0)
+    JackClients.close(client, on: DispatchQueue(label: "test")) { closed.signal() }
+    #expect(closed.wait(timeout: .now() + 20) == .success)
   }
 
   /// All ports are there, once, and those that the card has are connected.

@@ -70,7 +70,7 @@ import Testing
   func restart(while look: () -> Void = {}) throws {
     let isFree = wait {
       look()
-      return JackDriver.openOrClosing.load(ordering: .acquiring) == 0
+      return JackClients.openOrClosing.load(ordering: .acquiring) == 0
     }
     guard isFree else { throw NoTestServer.clientIsLeft }
     server = try Self.start(name, extra, back)
@@ -127,7 +127,7 @@ final class TestClient {
     jack_set_error_function { _ in }
     jack_set_info_function { _ in }
     var status = JackStatus(0)
-    guard let client = JackDatabase.openClient(name, of: server, &status) else { return nil }
+    guard let client = JackClients.open(name, of: server, &status, waiting: 3) else { return nil }
     self.client = client
     self.server = server
   }

@@ -16,7 +16,7 @@ import Testing
 
     init?(_ name: String, on server: JackTestServer) {
       var status = JackStatus(0)
-      guard let client = JackDatabase.openClient(name, of: server.name, &status) else { return nil }
+      guard let client = JackClients.open(name, of: server.name, &status, waiting: 3) else { return nil }
       self.client = client
       for (flags, side) in [(JackPortIsInput, "in"), (JackPortIsOutput, "out")] {
         for number in 1...2 {
