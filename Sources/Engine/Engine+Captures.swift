@@ -72,7 +72,7 @@ extension Engine {
 
   /// Something that has happened at an engine frame.
   public struct Stamp: Sendable {
-    /// What it was.
+    /// Kind of happening.
     public enum Meaning: Hashable, Sendable {
       /// The transactions with this `Engine.stamp` were executed.
       case transactions(Int)

@@ -39,7 +39,7 @@ public final class Engine: ReconcilerHost {
   public var stamp = 0
   /// Until `takeStamps`, in order.
   var stamps: [Stamp] = []
-  /// What happens is written down.
+  /// Events and transactions are stamped for a journal.
   var isTaping = false
   /// Maps of controllers.
   let maps = EngineMaps()

@@ -75,6 +75,7 @@ struct Comparison {
     try dropWaiting()
     try compareOrder()
     for node in target.nodes.values { try compareSettings(of: node) }
+    try comparePublications()
     try compareCables()
     try comparePatchSettings()
     for node in target.nodes.values { try compareRemarks(of: node) }
@@ -90,6 +91,13 @@ struct Comparison {
     }
     if draft.patch.header != target.header { try make(.comment(.header, Comments(before: target.header))) }
     if draft.patch.footer != target.footer { try make(.comment(.footer, Comments(before: target.footer))) }
+  }
+
+  /// Publishes what a cable from outside may lead to. What is no longer published has cables until they are compared.
+  private mutating func comparePublications() throws(EditError) {
+    for edit in draft.patch.settings.edits(to: target.settings) {
+      if case .setPatch(.publish(_, .some)) = edit { try make(edit) }
+    }
   }
 
   private mutating func comparePatchSettings() throws(EditError) {

@@ -7,7 +7,7 @@ extension DefinitionLibrary {
     package var place: String
     package var patch: Patch
     package var text: String
-    /// What the file had when it was read; nil: there is none.
+    /// Bytes of the file when it was read; nil: there is none.
     package var base: [UInt8]?
   }
 

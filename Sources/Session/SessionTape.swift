@@ -197,7 +197,7 @@ final class SessionTape {
 
   private static let beginning = "tape-"
 
-  /// What sessions that were killed have written down, each with the takes that were under way. Their files are removed.
+  /// Journals of sessions that were killed, each with the takes that were under way. Their files are removed.
   static func lost(in folder: String) -> [TakeJournal] {
     var lost: [TakeJournal] = []
     for name in PatchFile.names(in: folder) where name.hasPrefix(beginning) {

@@ -52,6 +52,37 @@ import Testing
     }
   }
 
+  /// A cable from outside leads to a parameter inside only while that is published.
+  @Test func cablesToPublishedParametersComeBehindThePublicationAndGoBeforeIt() throws {
+    let apart = read(
+      """
+      node a oscillator
+      node b delay
+      node c delay
+      node d oscillator
+      node e distortion
+      connect d -> b
+      connect b -> c
+      connect c -> e
+      connect a -> b.time by 3ms
+      connect a -> e.drive by 6dB
+      """)
+    let together = try edited(apart, "collapse b c into s")
+    let states = [
+      apart, together, try edited(together, "collapse s e into t"), try edited(apart, "collapse b e into s"),
+      try edited(together, "publish s/c.time as s/time ; connect a -> s.time by 1ms"),
+      try edited(together, "disconnect a -> s.time ; publish s/c.time as s/time"),
+      try edited(together, "disconnect a -> s.time ; rename s t"), try edited(together, "remove s/b"),
+    ].map(reread)
+    for old in states {
+      for new in states {
+        let draft = try typing(PatchDifference.edits(from: old, to: new, catalogue: catalogue), on: old)
+        #expect(
+          PatchWriter.write(draft.patch, catalogue: catalogue) == PatchWriter.write(new, catalogue: catalogue))
+      }
+    }
+  }
+
   private func read(_ text: String, warnings: Int = 0) -> Patch {
     let (patch, diagnostics) = PatchReader.read(text, file: "", catalogue: catalogue)
     #expect(diagnostics.count == warnings, "\(diagnostics)")
