@@ -71,7 +71,7 @@ struct Parser {
     case .texts: arguments.comments = try comments(verb)
     case .key: arguments.numbers.append(try key(verb))
     case .velocity:
-      if arguments.isOn, let token = next() {
+      if let token = next() {
         arguments.velocity = try integer(token, 1...127, "a velocity")
       }
     case .number(let noun, _):

@@ -78,7 +78,8 @@ import Testing
       for new in states {
         let draft = try typing(PatchDifference.edits(from: old, to: new, catalogue: catalogue), on: old)
         #expect(
-          PatchWriter.write(draft.patch, catalogue: catalogue) == PatchWriter.write(new, catalogue: catalogue))
+          PatchWriter.write(draft.patch, catalogue: catalogue) == PatchWriter.write(new, catalogue: catalogue)
+        )
       }
     }
   }

@@ -4,7 +4,7 @@ extension Verb {
   /// Verbs that play a node.
   static let performances: [Verb] = [
     Verb(
-      "note", .performance, [.node(.players), .either(onOrOff), .key, .velocity],
+      "note", .performance, [.node(.players), .either(notes)],
       "Begins or ends a note of a keyboard or sampler. Velocities go from 1 to 127."
     ) {
       $0.perform(
@@ -57,6 +57,12 @@ extension Verb {
   private static let onOrOff = Choice(
     "`on` or `off`",
     [.init(Word("on")) { $0.isOn = true }, .init(Word("off")) { $0.isOn = false }])
+
+  private static let notes = Choice(
+    "`on` or `off`",
+    [
+      .init(Word("on"), [.key, .velocity]) { $0.isOn = true }, .init(Word("off"), [.key]) { $0.isOn = false },
+    ])
 
   private static let pedals = Choice(
     "a pedal", refusal: "no pedal",
