@@ -100,7 +100,7 @@ public struct Compressor: Kernel {
     let input = block.inputs[0]
     if key.isSilent(block), isAsleep { return input.isSilent ? .silent : pass(block, room) }
     isAsleep = false
-    dynamics.write(block.parameters[Self.attack], block.parameters[Self.release], block, to: room)
+    dynamics.learn(block.parameters[Self.attack], block.parameters[Self.release], block, room)
     let curve = CompressorCurve(block, &rest)
     var group = 0
     while group < dynamics.groups {
@@ -112,7 +112,7 @@ public struct Compressor: Kernel {
           room.rows.store(curve.reduction(key.loudest(block, frame, room.shares), frame), frame)
           frame &+= 16
         }
-        dynamics.follow(0, room, dynamics.shares, block.frames)
+        dynamics.follow(0, room, dynamics.shares, block)
       } else {
         var channel = first
         while channel < first &+ count {
@@ -125,7 +125,7 @@ public struct Compressor: Kernel {
           }
           channel &+= 1
         }
-        dynamics.followRows(group, room, dynamics.shares, block.frames)
+        dynamics.followRows(group, room, dynamics.shares, block)
       }
       if !input.isSilent { multiply(block, room, first, count) }
       group &+= 1
@@ -188,7 +188,8 @@ private struct CompressorRest: BitwiseCopyable {
     known = SIMD4(threshold, ratio, knee, 0)
     values = SIMD4(
       CompressorCurve.threshold(Frames(repeating: threshold))[0],
-      CompressorCurve.slope(Frames(repeating: ratio))[0], CompressorCurve.knee(Frames(repeating: knee))[0], 0)
+      CompressorCurve.slope(Frames(repeating: ratio))[0], CompressorCurve.knee(Frames(repeating: knee))[0],
+      CompressorCurve.bend(CompressorCurve.knee(Frames(repeating: knee)))[0])
   }
 }
 
@@ -219,13 +220,17 @@ private struct CompressorCurve {
     atLeast(1e-5, sostenuto_logarithms(atLeast(1, factor)))
   }
 
+  /// Factor of the square within the bend.
+  @inline(__always) @_noLocks static func bend(_ knee: Frames) -> Frames { 0.5 / knee }
+
   /// Reductions of sixteen frames.
   @inline(__always) @_noLocks func reduction(_ magnitudes: Frames, _ frame: Int) -> Frames {
     let t = threshold.isSteady ? Frames(repeating: rest[0]) : Self.threshold(threshold.vector(0, frame))
     let s = ratio.isSteady ? Frames(repeating: rest[1]) : Self.slope(ratio.vector(0, frame))
     let k = knee.isSteady ? Frames(repeating: rest[2]) : Self.knee(knee.vector(0, frame))
+    let bend = knee.isSteady ? Frames(repeating: rest[3]) : Self.bend(k)
     let over = sostenuto_logarithms(magnitudes) - t + k * 0.5
     let bent = sostenuto_lesser(atLeast(0, over), k)
-    return s * (bent * bent / (k * 2) + atLeast(0, over - k))
+    return s * (bent * bent * bend + atLeast(0, over - k))
   }
 }

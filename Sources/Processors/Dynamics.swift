@@ -16,6 +16,8 @@ struct Dynamics: BitwiseCopyable {
   private(set) var levels: UnsafeMutablePointer<SIMD8<Float>>
   /// Frames that are left for each channel of a gate, likewise.
   private(set) var counts: UnsafeMutablePointer<SIMD8<Int32>>
+  /// Of each gain that goes by rows: the sixteen frames that its last block ended in.
+  private var parts: UnsafeMutablePointer<DynamicsPart>
 
   /// Times up and down at rest and the rate, and the shares for them.
   private var known = SIMD4<Float>(repeating: .nan)
@@ -32,7 +34,12 @@ struct Dynamics: BitwiseCopyable {
     let groups = Self.groups(channels)
     levels = arena.reserve(groups &* 32).assumingMemoryBound(to: SIMD8<Float>.self)
     counts = arena.reserve(groups &* 32).assumingMemoryBound(to: SIMD8<Int32>.self)
+    parts = arena.reserve(Self.rows &* MemoryLayout<DynamicsPart>.stride).assumingMemoryBound(
+      to: DynamicsPart.self)
   }
+
+  /// Gains that are calculated each by itself: eight side by side are worth turning their rows if there are some.
+  private static var rows: Int { @inline(__always) @_noLocks get { 2 } }
 
   /// Bytes of its memory. Audio thread.
   @_noLocks static func bytes(_ channels: Int) -> Int {
@@ -63,10 +70,11 @@ struct Dynamics: BitwiseCopyable {
       if from >= 0, from < channels {
         wide.level(channel).pointee = level(from).pointee
         wide.count(channel).pointee = count(from).pointee
+        if channel < Self.rows, from < Self.rows { wide.parts[channel] = parts[from] }
       }
       channel &+= 1
     }
-    (levels, counts, self.channels) = (wide.levels, wide.counts, inputs)
+    (levels, counts, parts, self.channels) = (wide.levels, wide.counts, wide.parts, inputs)
   }
 
   /// State of a channel's gain.
@@ -81,10 +89,17 @@ struct Dynamics: BitwiseCopyable {
   /// Channels that have gains of their own.
   var gains: Int { @inline(__always) @_noLocks get { isLinked ? 1 : channels } }
 
-  /// Writes the shares of the way up and down for times in seconds. Those of times at rest are known, and stand in
-  /// `shares` too.
+  /// Writes the shares of the way up and down for times in seconds. Audio thread.
   @inline(__always) @_noLocks mutating func write(
     _ up: ParameterStream, _ down: ParameterStream, _ block: Block, to room: DynamicsRoom
+  ) {
+    learn(up, down, block, room)
+    if shares.rest { room.fill(shares) }
+  }
+
+  /// The same for `follow`: those of times at rest stand in `shares` only.
+  @inline(__always) @_noLocks mutating func learn(
+    _ up: ParameterStream, _ down: ParameterStream, _ block: Block, _ room: DynamicsRoom
   ) {
     shares.rest = up.isSteady && down.isSteady
     guard shares.rest else { return writeMoving(up, down, block, room) }
@@ -95,8 +110,6 @@ struct Dynamics: BitwiseCopyable {
       let all = sostenuto_approaches(frames * block.rate)
       (shares.up, shares.down) = (all[0], all[8])
     }
-    room.fill(room.up, Frames(repeating: shares.up))
-    room.fill(room.down, Frames(repeating: shares.down))
   }
 
   @inline(never) @_noLocks private func writeMoving(
@@ -110,45 +123,100 @@ struct Dynamics: BitwiseCopyable {
     }
   }
 
-  /// Brings eight gains from their targets to the course that they take, in `room.turned`; one, or few whose shares rest, in
-  /// rows.
+  /// Brings eight gains from their targets to the course that they take, in `room.turned`; one or two in rows.
   @inline(__always) @_noLocks func follow(
-    _ group: Int, _ room: DynamicsRoom, _ shares: DynamicsShares, _ frames: Int
+    _ group: Int, _ room: DynamicsRoom, _ shares: DynamicsShares, _ block: Block
   ) {
-    let frames = Int64(truncatingIfNeeded: frames)
-    if goesByRows(shares) {
+    let frames = Int64(truncatingIfNeeded: block.frames)
+    if goesByRows {
+      guard (block.time | frames) & 15 == 0 else { return followParts(room, shares, block) }
       var gain = 0
       while gain < gains {
         let (row, level) = (room.row(gain), level(gain))
         level.pointee =
-          shares.rest
-          ? sostenuto_follow_resting(row, level.pointee, shares.up, shares.down, room.work, frames)
-          : sostenuto_follow(row, level.pointee, room.up, room.down, frames)
+          shares.holds
+          ? sostenuto_hold_sixteens(row, level.pointee, shares.down, frames)
+          : shares.rest
+            ? sostenuto_follow_resting_sixteens(row, level.pointee, shares.up, shares.down, frames)
+            : sostenuto_follow_sixteens(row, level.pointee, room.up, room.down, frames)
         gain &+= 1
       }
     } else {
-      let way =
-        shares.rest ? (shares.up >= shares.down ? 1 : -1) : sostenuto_faster_way(room.up, room.down, frames)
-      levels[group] = sostenuto_follow_eight_by(
-        room.turned, levels[group], room.up, room.down, way, frames)
+      levels[group] =
+        shares.rest
+        ? sostenuto_follow_resting_eight(room.turned, levels[group], shares.up, shares.down, frames)
+        : sostenuto_follow_eight(room.turned, levels[group], room.up, room.down, frames)
     }
   }
 
-  /// True where each gain is calculated by itself: eight side by side are worth turning their rows if there are some.
-  @inline(__always) @_noLocks func goesByRows(_ shares: DynamicsShares) -> Bool {
-    gains == 1 || gains == 2 && shares.rest
+  /// Rows of a block that begins or ends within sixteen frames of engine time. These are always calculated together, so that
+  /// the levels are the same however they are split: those from before the block are calculated again.
+  @inline(never) @_noLocks private func followParts(
+    _ room: DynamicsRoom, _ shares: DynamicsShares, _ block: Block
+  ) {
+    if shares.rest { room.fill(shares) }
+    var gain = 0
+    while gain < gains {
+      let (row, level, part) = (room.row(gain), level(gain), parts + gain)
+      var frame = 0
+      while frame < block.frames {
+        let time = block.time &+ Int64(frame)
+        let first = Int(time & 15)
+        let count = min(16 &- first, block.frames &- frame)
+        part.pointee.begin(level.pointee, time)
+        let (place, number) = (Int32(truncatingIfNeeded: first), Int32(truncatingIfNeeded: count))
+        let done = UnsafeMutableRawPointer(part).assumingMemoryBound(to: Float.self)
+        level.pointee =
+          shares.holds
+          ? sostenuto_hold_part(row + frame, part.pointee.start, shares.down, place, number, done + 16)
+          : sostenuto_follow_part(
+            row + frame, part.pointee.start, room.up + frame, room.down + frame, place, number, done)
+        frame &+= count
+        part.pointee.end(level.pointee, time &+ Int64(count))
+      }
+      gain &+= 1
+    }
   }
+
+  /// True where each gain is calculated by itself.
+  var goesByRows: Bool { @inline(__always) @_noLocks get { gains <= Self.rows } }
 }
 
 extension Dynamics {
   /// The same from rows of channels to rows. Audio thread.
   @inline(__always) @_noLocks func followRows(
-    _ group: Int, _ room: DynamicsRoom, _ shares: DynamicsShares, _ frames: Int
+    _ group: Int, _ room: DynamicsRoom, _ shares: DynamicsShares, _ block: Block
   ) {
-    if goesByRows(shares) { return follow(group, room, shares, frames) }
+    if goesByRows { return follow(group, room, shares, block) }
     room.turn(gains &- group &* 8 < 8 ? gains &- group &* 8 : 8)
-    follow(group, room, shares, frames)
+    follow(group, room, shares, block)
     room.turnBack()
+  }
+}
+
+/// The sixteen frames of engine time that a block ended in: the share of the way that each goes, and that of its target.
+private struct DynamicsPart: BitwiseCopyable {
+  private var shares = SIMD16<Float>(repeating: 0)
+  private var adds = SIMD16<Float>(repeating: 0)
+  /// The level before the sixteen.
+  private(set) var start: Float = 0
+  private var level: Float = 0
+  private var time: Int64 = 0
+
+  /// Goes on from a level. One that is not what the frames before came to takes their place.
+  @inline(__always) @_noLocks mutating func begin(_ level: Float, _ time: Int64) {
+    if time & 15 == 0 {
+      start = level
+    } else if time != self.time || level != self.level {
+      start = level
+      shares = SIMD16(repeating: 1)
+      adds = SIMD16(repeating: level)
+    }
+  }
+
+  @inline(__always) @_noLocks mutating func end(_ level: Float, _ time: Int64) {
+    self.level = level
+    self.time = time
   }
 }
 
@@ -156,6 +224,8 @@ extension Dynamics {
 struct DynamicsShares: BitwiseCopyable {
   var up, down: Float
   var rest: Bool
+  /// They always rest, and a level is at once where it goes up to.
+  var holds = false
 }
 
 /// Room within a block for the gains of eight channels.
@@ -187,6 +257,11 @@ struct DynamicsRoom {
 
   @inline(__always) @_noLocks func fill(_ row: UnsafeMutablePointer<Float>, _ value: Frames) {
     lanes.fill(row, value)
+  }
+
+  @inline(__always) @_noLocks func fill(_ shares: DynamicsShares) {
+    fill(up, Frames(repeating: shares.up))
+    fill(down, Frames(repeating: shares.down))
   }
 
   /// Brings the rows of eight channels into one of frames. `used`: how many of them there are.

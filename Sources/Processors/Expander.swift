@@ -104,12 +104,8 @@ public struct Expander: Kernel {
       let first = group &* 8
       let count = dynamics.gains &- first < 8 ? dynamics.gains &- first : 8
       key.write(block, room, first, count, isLinked: dynamics.isLinked)
-      let memory = DynamicsShares(up: 1, down: curve.forgotten, rest: true)
-      if !peaks.goesByRows(memory) {
-        room.fill(room.up, Frames(repeating: 1))
-        room.fill(room.down, Frames(repeating: curve.forgotten))
-      }
-      peaks.followRows(group, room, memory, block.frames)
+      let memory = DynamicsShares(up: 1, down: curve.forgotten, rest: true, holds: true)
+      peaks.followRows(group, room, memory, block)
       var channel = 0
       while channel < count {
         let row = room.row(channel)
@@ -120,9 +116,8 @@ public struct Expander: Kernel {
         }
         channel &+= 1
       }
-      dynamics.write(
-        block.parameters[Self.release], block.parameters[Self.attack], block, to: room)
-      dynamics.followRows(group, room, dynamics.shares, block.frames)
+      dynamics.learn(block.parameters[Self.release], block.parameters[Self.attack], block, room)
+      dynamics.followRows(group, room, dynamics.shares, block)
       if !input.isSilent {
         channel = 0
         while channel < count {
@@ -146,6 +141,7 @@ public struct Expander: Kernel {
 private struct ExpanderRest: BitwiseCopyable {
   private var known = SIMD4<Float>(repeating: .nan)
   fileprivate private(set) var values = SIMD4<Float>(repeating: 0)
+  fileprivate private(set) var bend: Float = 0
   private var knownRate: Float = 0
   fileprivate private(set) var forgotten: Float = 0
 
@@ -163,6 +159,7 @@ private struct ExpanderRest: BitwiseCopyable {
       ExpanderCurve.threshold(Frames(repeating: now[0]))[0],
       ExpanderCurve.slope(Frames(repeating: now[1]))[0],
       ExpanderCurve.knee(Frames(repeating: now[2]))[0], ExpanderCurve.most(Frames(repeating: now[3]))[0])
+    bend = ExpanderCurve.bend(ExpanderCurve.knee(Frames(repeating: now[2])))[0]
   }
 
   @inline(never) @_noLocks private mutating func learn(_ rate: Float, _ memory: Float) {
@@ -175,6 +172,8 @@ private struct ExpanderRest: BitwiseCopyable {
 private struct ExpanderCurve {
   private let threshold, ratio, knee, range: ParameterStream
   private let rest: SIMD4<Float>
+  private let bend: Float
+  private let isSteady: Bool
   /// How much of a peak is forgotten in a frame.
   let forgotten: Float
 
@@ -189,6 +188,8 @@ private struct ExpanderCurve {
         threshold.isSteady ? threshold.value(0) : 1, ratio.isSteady ? ratio.value(0) : 1,
         knee.isSteady ? knee.value(0) : 1, range.isSteady ? range.value(0) : 1), block.rate, memory)
     self.rest = rest.values
+    bend = rest.bend
+    isSteady = threshold.isSteady && ratio.isSteady && knee.isSteady && range.isSteady
     forgotten = rest.forgotten
   }
 
@@ -203,18 +204,34 @@ private struct ExpanderCurve {
     atLeast(1e-5, sostenuto_logarithms(atLeast(1, factor)))
   }
 
+  /// Factor of the square within the bend.
+  @inline(__always) @_noLocks static func bend(_ knee: Frames) -> Frames { 0.5 / knee }
+
   @inline(__always) @_noLocks static func most(_ range: Frames) -> Frames {
     0 - sostenuto_logarithms(limited(range, 1e-9, 1))
   }
 
-  /// Reductions of sixteen frames.
+  /// Reductions of sixteen frames. One question where all rest, rather than one for each.
   @inline(__always) @_noLocks func reduction(_ peaks: Frames, _ frame: Int) -> Frames {
+    let level = sostenuto_logarithms(atLeast(1e-9, peaks))
+    if isSteady {
+      return Self.reduction(
+        level, Frames(repeating: rest[0]), Frames(repeating: rest[1]), Frames(repeating: rest[2]),
+        Frames(repeating: bend), Frames(repeating: rest[3]))
+    }
     let t = threshold.isSteady ? Frames(repeating: rest[0]) : Self.threshold(threshold.vector(0, frame))
     let s = ratio.isSteady ? Frames(repeating: rest[1]) : Self.slope(ratio.vector(0, frame))
     let k = knee.isSteady ? Frames(repeating: rest[2]) : Self.knee(knee.vector(0, frame))
     let most = range.isSteady ? Frames(repeating: rest[3]) : Self.most(range.vector(0, frame))
-    let under = t - sostenuto_logarithms(atLeast(1e-9, peaks)) + k * 0.5
-    let bent = sostenuto_lesser(atLeast(0, under), k)
-    return sostenuto_lesser(s * (bent * bent / (k * 2) + atLeast(0, under - k)), most)
+    let bend = knee.isSteady ? Frames(repeating: bend) : Self.bend(k)
+    return Self.reduction(level, t, s, k, bend, most)
+  }
+
+  @inline(__always) @_noLocks private static func reduction(
+    _ level: Frames, _ threshold: Frames, _ slope: Frames, _ knee: Frames, _ bend: Frames, _ most: Frames
+  ) -> Frames {
+    let under = threshold - level + knee * 0.5
+    let bent = sostenuto_lesser(atLeast(0, under), knee)
+    return sostenuto_lesser(slope * (bent * bent * bend + atLeast(0, under - knee)), most)
   }
 }

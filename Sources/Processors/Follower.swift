@@ -50,7 +50,7 @@ public struct Follower: Kernel {
     if isAsleep, block.inputs[0].isSilent { return .silent }
     isAsleep = false
     let (detector, room) = (block.crossfades[Self.detector], DynamicsRoom(block))
-    peaks.write(block.parameters[Self.attack], block.parameters[Self.release], block, to: room)
+    peaks.learn(block.parameters[Self.attack], block.parameters[Self.release], block, room)
     var group = 0
     while group < peaks.groups {
       if detector.blend == nil {
@@ -92,9 +92,9 @@ public struct Follower: Kernel {
       channel &+= 1
     }
     if isPeak {
-      peaks.followRows(group, room, peaks.shares, block.frames)
+      peaks.followRows(group, room, peaks.shares, block)
     } else {
-      squares.followRows(group, room, peaks.shares, block.frames)
+      squares.followRows(group, room, peaks.shares, block)
     }
   }
 

@@ -64,7 +64,7 @@ public struct Meter: Kernel {
       let most = Float(bitPattern: largest(unsafeBitCast(peaks, to: SIMD16<UInt32>.self)))
       if most > loudest { loudest = most }
       let square = squares[channel]
-      square.pointee += (total(sum) / Float(block.frames) - square.pointee) * share
+      square.pointee += (total(sum) * pace.inverse - square.pointee) * share
       if !(square.pointee < 1e20) { square.pointee = 0 }
       channel &+= 1
     }
@@ -116,6 +116,8 @@ private struct MeterPace: BitwiseCopyable {
   private var rate: Float = 0
   /// How much of the way the mean square goes.
   private(set) var share: Float = 1
+  /// One over its frames.
+  private(set) var inverse: Float = 1
   /// What is left of the peak.
   private(set) var fall: Float = 1
 
@@ -127,6 +129,7 @@ private struct MeterPace: BitwiseCopyable {
 
   @inline(never) @_noLocks private mutating func learn(_ frames: Int, _ rate: Float) {
     (self.frames, self.rate) = (frames, rate)
+    inverse = 1 / Float(frames)
     let time = Float(frames) / rate
     share = time < 0.3 ? time / 0.3 : 1
     // 20 dB a second.

@@ -90,8 +90,10 @@ public struct Random: Kernel {
     return .sounding
   }
 
+  // Mutating, though only memory changes: of a kernel that has just been written a copy would wait for what was written.
+
   /// A block in which values may change. `pulses`: frames in which they do where nothing is connected.
-  @inline(never) @_noLocks private func change(_ block: Block, _ pulses: UInt64) {
+  @inline(never) @_noLocks private mutating func change(_ block: Block, _ pulses: UInt64) {
     let (trigger, output, parameters) = (block.inputs[0], block.outputs[0], block.parameters)
     let (low, high, row) = (parameters[Self.low], parameters[Self.high], Rows(block)[0])
     var channel = 0
@@ -127,7 +129,7 @@ public struct Random: Kernel {
   }
 
   /// A block in which every channel keeps its value.
-  @inline(__always) @_noLocks private func stay(_ low: Float, _ high: Float, _ output: OutputPort) {
+  @inline(__always) @_noLocks private mutating func stay(_ low: Float, _ high: Float, _ output: OutputPort) {
     var channel = 0
     while channel < output.count {
       let state = held + channel
@@ -142,7 +144,7 @@ public struct Random: Kernel {
   }
 
   /// Takes the next value of a channel.
-  @inline(never) @_noLocks private func draw(_ state: UnsafeMutablePointer<Held>, _ channel: Int) {
+  @inline(never) @_noLocks private mutating func draw(_ state: UnsafeMutablePointer<Held>, _ channel: Int) {
     let origin = seed == 0 ? name : seed
     let number = UInt64(bitPattern: state.pointee.number)
     let place = (origin &+ UInt64(truncatingIfNeeded: channel) &* 0xd1b5_4a32_d192_ed03) ^ number

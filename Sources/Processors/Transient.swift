@@ -139,7 +139,7 @@ public struct Transient: Kernel {
     }
     let rest = (up?.isSteady ?? true) && (down?.isSteady ?? true)
     let shares = DynamicsShares(up: room.up[0], down: room.down[0], rest: rest)
-    envelope.followRows(first &>> 3, room, shares, block.frames)
+    envelope.followRows(first &>> 3, room, shares, block)
   }
 
   @inline(__always) @_noLocks private func level(_ envelope: Frames) -> Frames {

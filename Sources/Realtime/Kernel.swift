@@ -397,7 +397,7 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// Number of sounding voices, for the views. Audio thread.
   var voices: Int { @_noLocks get }
   /// The figure at this position of the description's readings, for the views: a gain reduction, a position.
-  /// Asked after each block. Audio thread.
+  /// Asked after blocks: each while levels are metered or the input is silent, else one in 512 frames. Audio thread.
   @_noLocks func reading(_ position: Int) -> Float
 }
 

@@ -98,19 +98,27 @@ struct DynamicsTests {
     }
   }
 
-  /// Each of many channels is what it would be alone.
+  /// Each of many channels is what it would be alone, but for the rounding of levels that go frame by frame in many channels
+  /// and by sixteens in one.
   @Test func channelsOfTheirOwnAreAsIfAlone() {
     var chance = Chance(3)
     let signals = (0..<11).map { chance.signal(1000, Float($0 + 1) / 11) }
-    func expectAlone<K: Kernel>(_ type: K.Type, _ description: KindDescription, _ values: [Int: [Float]]) {
+    func expectAlone<K: Kernel>(
+      _ type: K.Type, _ description: KindDescription, _ values: [Int: [Float]], within tolerance: Float
+    ) {
       let all = KernelBench(type, description, inputs: [signals, []], outputs: [11], values).run(1000)[0]
       for (channel, signal) in signals.enumerated() {
         let alone = KernelBench(type, description, inputs: [[signal], []], outputs: [1], values).run(1000)
-        #expect(all[channel] == alone[0][0], "\(description.name), channel \(channel)")
+        let far = zip(all[channel], alone[0][0]).map { abs($0 - $1) / max(abs($1), 1e-3) }.max()!
+        #expect(far < tolerance, "\(description.name), channel \(channel): \(far)")
       }
     }
-    expectAlone(Compressor.self, Compressor.description, [Compressor.link: [0], Compressor.threshold: [0.1]])
-    expectAlone(Gate.self, Gate.description, [Gate.link: [0], Gate.threshold: [0.5], Gate.hold: [0.001]])
+    expectAlone(
+      Compressor.self, Compressor.description, [Compressor.link: [0], Compressor.threshold: [0.1]],
+      within: 1e-5)
+    expectAlone(
+      Gate.self, Gate.description, [Gate.link: [0], Gate.threshold: [0.5], Gate.hold: [0.001]],
+      within: .leastNonzeroMagnitude)
   }
 
   @Test func aSidechainTakesTheInputsPlace() {

@@ -127,16 +127,17 @@ SOSTENUTO_VECTOR float sostenuto_follow_resting(float *levels, float level, floa
   return level;
 }
 
-/* The same of eight channels, whose levels in a frame follow each other; `way`: the faster one. */
+/* The same of eight channels, whose levels in a frame follow each other. */
 #define SOSTENUTO_FOLLOW_LANES(larger)                              \
   for (long long f = 0; f < frames; f++) {                          \
     sostenuto_eight target = *(row_of_memory *)(levels + 8 * f);    \
     SOSTENUTO_FOLLOW(level, target, up[f], down[f], larger)         \
     *(row_of_memory *)(levels + 8 * f) = level;                     \
   }
-SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_eight_by(float *levels, sostenuto_eight level, const float *up, const float *down,
-                                                           int way, long long frames) {
+SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_eight(float *levels, sostenuto_eight level, const float *up, const float *down,
+                                                        long long frames) {
   typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  int way = sostenuto_faster_way(up, down, frames);
   if (way > 0) {
     SOSTENUTO_FOLLOW_LANES(1)
   } else if (way < 0) {
@@ -146,9 +147,23 @@ SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_eight_by(float *levels, sosten
   }
   return level;
 }
-SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_eight(float *levels, sostenuto_eight level, const float *up, const float *down,
-                                                        long long frames) {
-  return sostenuto_follow_eight_by(levels, level, up, down, sostenuto_faster_way(up, down, frames), frames);
+
+/* By shares that rest. */
+#define SOSTENUTO_FOLLOW_RESTING_LANES(larger)                   \
+  for (long long f = 0; f < frames; f++) {                       \
+    sostenuto_eight target = *(row_of_memory *)(levels + 8 * f); \
+    SOSTENUTO_FOLLOW(level, target, up, down, larger)            \
+    *(row_of_memory *)(levels + 8 * f) = level;                  \
+  }
+SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_resting_eight(float *levels, sostenuto_eight level, float up, float down,
+                                                                long long frames) {
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  if (up >= down) {
+    SOSTENUTO_FOLLOW_RESTING_LANES(1)
+  } else {
+    SOSTENUTO_FOLLOW_RESTING_LANES(0)
+  }
+  return level;
 }
 
 /* Eight counts of frames. */

@@ -6,12 +6,8 @@
 
 /* Sixteen delay lines that feed each other. */
 
-/* Sixteen rows of sixteen frames, multiplied with a Hadamard matrix and a factor; in place. */
-SOSTENUTO_VECTOR void sostenuto_mix_sixteen(float *rows, long long stride, float factor) {
-  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  sostenuto_frames v[16];
-#pragma clang loop unroll(full)
-  for (int i = 0; i < 16; i++) v[i] = *(frames_of_memory *)(rows + i * stride);
+/* Sixteen vectors, multiplied with a Hadamard matrix. */
+SOSTENUTO_VECTOR void sostenuto_hadamard_sixteen(sostenuto_frames *v) {
 #pragma clang loop unroll(full)
   for (int step = 1; step < 16; step *= 2) {
 #pragma clang loop unroll(full)
@@ -22,6 +18,15 @@ SOSTENUTO_VECTOR void sostenuto_mix_sixteen(float *rows, long long stride, float
       v[i + step] = a - b;
     }
   }
+}
+
+/* Sixteen rows of sixteen frames, multiplied with that matrix and a factor; in place. */
+SOSTENUTO_VECTOR void sostenuto_mix_sixteen(float *rows, long long stride, float factor) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  sostenuto_frames v[16];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 16; i++) v[i] = *(frames_of_memory *)(rows + i * stride);
+  sostenuto_hadamard_sixteen(v);
 #pragma clang loop unroll(full)
   for (int i = 0; i < 16; i++) *(frames_of_memory *)(rows + i * stride) = v[i] * factor;
 }
@@ -34,16 +39,7 @@ SOSTENUTO_VECTOR void sostenuto_mix_sixteen_to(float *rows, long long stride, fl
   sostenuto_frames v[16], more[2] = {*(const frames_of_memory *)even, *(const frames_of_memory *)odd};
 #pragma clang loop unroll(full)
   for (int i = 0; i < 16; i++) v[i] = *(frames_of_memory *)(rows + i * stride);
-#pragma clang loop unroll(full)
-  for (int step = 1; step < 16; step *= 2) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 16; i++) {
-      if (i & step) continue;
-      sostenuto_frames a = v[i], b = v[i + step];
-      v[i] = a + b;
-      v[i + step] = a - b;
-    }
-  }
+  sostenuto_hadamard_sixteen(v);
 #pragma clang loop unroll(full)
   for (int i = 0; i < 16; i++) {
     sostenuto_frames sum = v[i] * factor + more[i & 1];
