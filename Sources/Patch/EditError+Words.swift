@@ -114,6 +114,8 @@ extension EditError: CustomStringConvertible {
       "a cable from outside leads to an inlet, an outlet or a published parameter of `\(path)`"
     case .closesLoop: "disconnect another cable of the loop first"
     case .connectedAlready: "the last line counts"
+    case .noPort(let port, .output, _) where port.port?.utf8.last == UInt8(ascii: "]"):
+      "channels are chosen by `map=[…]`"
     case .noPort(let port, let side, let known):
       Nearest.hint(for: port.port ?? "", among: known)
         ?? (known.isEmpty

@@ -88,7 +88,10 @@ public struct SwitchedGains: Sendable {
   }
 
   /// The element at these indices, which must be within bounds.
-  public subscript(_ indices: Int...) -> Element {
+  public subscript(_ indices: Int...) -> Element { self[indices] }
+
+  /// The same.
+  public subscript(_ indices: [Int]) -> Element {
     let value = node.settings[ParameterPath(parameter.name, indices)] ?? parameter.defaultValue(at: indices)
     var element = Element(decibels: -.infinity)
     if case .number(let decibels, _) = value { element.decibels = decibels }

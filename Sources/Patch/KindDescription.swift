@@ -157,7 +157,8 @@ public struct ParameterDescription: Sendable {
     case ramp
     /// Crossfade between the results for the old and the new value; the kernel reads a `CrossfadeStream`.
     case crossfade
-    /// Delivered to `Kernel.set`; the kernel smooths it (a matrix's thousands of gains).
+    /// Delivered to `Kernel.set`; the kernel smooths it (a matrix's thousands of gains). See
+    /// `ParameterDescription.isModulatedByKernel`.
     case kernel
     /// A toggle among the `switches` of a gain: it moves that gain, and kernels do not see it.
     case gain
@@ -197,6 +198,9 @@ public struct ParameterDescription: Sendable {
   public var reader: TextReader?
   /// Name of the parameter that is added to it and glides: a cable to this one's port goes to that one's. nil: none does.
   public var glide: String?
+  /// Each element is an audio input port, named by its path (`in[0]`, `[0,1]`). The kernel, which smooths it, adds what cables
+  /// bring: `Block.modulations` has the elements that are connected, and the others cost nothing.
+  public var isModulatedByKernel = false
   /// A rate whose cycles begin with the transport's notes where it is given as a note: `Kernel.set` gets the length in whole
   /// notes, or 0.
   public var isInPhase = false

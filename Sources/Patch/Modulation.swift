@@ -46,6 +46,15 @@ public struct ModulationDepth: Hashable, Sendable {
   /// Shape of the signal.
   public var curve = Modulation.Curve.linear
 
+  /// What a depth adds, times a factor; without a depth that is the signal.
+  package init(_ depth: ModulationDepth?, times factor: Float) {
+    self = depth ?? ModulationDepth(amount: 1, isRatio: false)
+    amount *= factor
+    offset *= factor
+  }
+
+  init(amount: Float, isRatio: Bool) { (self.amount, self.isRatio) = (amount, isRatio) }
+
   /// It does more than multiply the signal.
   package var isShaped: Bool { offset != 0 || curve != .linear }
 
@@ -169,9 +178,7 @@ extension KindDescription {
   /// The parameter of which a port is the modulation; nil: none.
   package func modulated(at port: String) -> ParameterDescription? {
     let port = self[parameter: port]?.glide ?? port
-    guard !inputs.contains(where: { $0.name == port }), let parameter = self[parameter: port],
-      Self.isPort(parameter)
-    else { return nil }
-    return parameter
+    if inputs.contains(where: { $0.name == port }) { return nil }
+    return parameter(ofPort: port).map { parameters[$0.index] }
   }
 }

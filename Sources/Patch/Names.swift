@@ -15,6 +15,11 @@ public struct PortName: Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     guard let port else { return node }
     if let program { return Quoting.quoted(program + ":" + port) }
+    if let path = ParameterPath(line: port), !path.indices.isEmpty,
+      path.name.isEmpty || Self.isPlain(path.name)
+    {
+      return node + path.suffix
+    }
     return node + "." + (Self.isPlain(port) ? port : Quoting.quoted(port))
   }
 
@@ -142,6 +147,20 @@ extension ParameterPath {
   /// `drive`, `in[0]`, `[0,1]`.
   public var line: String {
     indices.isEmpty ? name : name + "[" + indices.map(String.init).joined(separator: ",") + "]"
+  }
+
+  /// The path that has this line; nil: no path has.
+  public init?(line: String) {
+    guard line.utf8.last == UInt8(ascii: "]") else {
+      self.init(line)
+      return
+    }
+    guard let open = line.firstIndex(of: "[") else { return nil }
+    let numbers = line[line.index(after: open)...].dropLast().split(
+      separator: ",", omittingEmptySubsequences: false)
+    let indices = numbers.compactMap { Int($0) }
+    self.init(String(line[..<open]), indices)
+    if self.line != line || indices.contains(where: { $0 < 0 }) { return nil }
   }
 }
 

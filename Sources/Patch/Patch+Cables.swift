@@ -69,11 +69,11 @@ extension Patch {
     if kind?.inlet?.name == port.port, NodePath.container(of: container) == here {
       return PortName(container, String(NodePath.last(of: name)))
     }
-    for publisher in publishers(of: name, ParameterPath(port.port))
+    for publisher in publishers(ofPort: port.port, at: name)
     where NodePath.container(of: publisher) == here {
       let found = published(by: publisher).first {
         let inner = published($0.node, $0.path) ?? ($0.node, $0.path)
-        return inner.node == name && inner.path.name == port.port
+        return inner.node == name && inner.path.line == port.port
       }
       if let found { return PortName(publisher, found.name) }
     }
@@ -97,9 +97,25 @@ extension Patch {
 }
 
 extension KindDescription {
-  /// True when a parameter is also an audio input port of its name.
+  /// True when a parameter is also an audio input port of its name, or each of its elements one of its own.
   public static func isPort(_ parameter: ParameterDescription) -> Bool {
-    parameter.form == .continuous && parameter.smoothing == .ramp && parameter.dimensions.isEmpty
+    parameter.form == .continuous
+      && (parameter.isModulatedByKernel || parameter.smoothing == .ramp && parameter.dimensions.isEmpty)
+  }
+
+  /// The parameter of a port, with the element that the port's name says, whatever the sizes are; nil: no parameter has it.
+  package func parameter(ofPort port: String) -> (index: Int, path: ParameterPath)? {
+    guard let path = ParameterPath(line: port) else { return nil }
+    let index = parameters.firstIndex {
+      $0.name == path.name && Self.isPort($0) && $0.dimensions.count == path.indices.count
+    }
+    return index.map { ($0, path) }
+  }
+
+  /// True when the sizes of `node` leave out the element of which a port is the modulation.
+  func lacks(_ port: String, of node: Node) -> Bool {
+    guard let (index, path) = parameter(ofPort: port) else { return false }
+    return zip(path.indices, parameters[index].dimensions).contains { $0 >= count($1, of: node) }
   }
 
   /// The parameter of that name.
@@ -108,24 +124,36 @@ extension KindDescription {
   /// Order of an input: declared ports, then parameters.
   public func inputRank(_ port: String) -> Int? {
     if let index = inputs.firstIndex(where: { $0.name == port }) { return index }
-    guard let index = parameters.firstIndex(where: { $0.name == port && Self.isPort($0) }) else { return nil }
-    return inputs.count + index
+    guard let (index, path) = parameter(ofPort: port) else { return nil }
+    let element = path.indices.reduce(0) { $0 << 12 + min($1, 4095) }
+    return inputs.count + index << 24 + element
   }
 
   /// Order of an output.
   public func outputRank(_ port: String) -> Int? { outputs.firstIndex { $0.name == port } }
 
-  /// Names of every input: declared ports, then continuous parameters.
-  public var inputNames: [String] { inputs.map(\.name) + parameters.filter(Self.isPort).map(\.name) }
-  /// Names by which cables may lead to inputs, those of other ports among them.
-  package var inputWords: [String] { inputNames + parameters.filter { $0.glide != nil }.map(\.name) }
+  /// Names of every input: declared ports, then continuous parameters, of those with elements the first one.
+  public var inputNames: [String] {
+    inputs.map(\.name)
+      + parameters.filter(Self.isPort).map { ParameterPath($0.name, $0.dimensions.map { _ in 0 }).line }
+  }
+  /// Names by which cables may lead to inputs, those of other ports among them, and those of elements not.
+  package var inputWords: [String] {
+    inputs.map(\.name)
+      + parameters.filter { Self.isPort($0) && $0.dimensions.isEmpty || $0.glide != nil }.map(\.name)
+  }
   /// Names of every output.
   public var outputNames: [String] { outputs.map(\.name) }
 
   /// True for an events input, false for audio; nil if there is no such input.
   func inputIsEvents(_ port: String) -> Bool? {
     if let declared = inputs.first(where: { $0.name == port }) { return declared.isEvents }
-    return parameters.contains { $0.name == port && Self.isPort($0) } ? false : nil
+    return parameter(ofPort: port) == nil ? nil : false
+  }
+
+  /// True for an input that a node of the kind has.
+  func hasInput(_ port: String, of node: Node) -> Bool {
+    inputIsEvents(port) != nil && !lacks(port, of: node)
   }
 
   func outputIsEvents(_ port: String) -> Bool? { outputs.first { $0.name == port }?.isEvents }

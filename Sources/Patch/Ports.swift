@@ -133,10 +133,11 @@ extension Patch {
         parameters: side == .output ? [] : published(by: node.name).map(\.name))
     }
     if let named = known.first(where: { $0.name == port }) { return [Candidate(named)] }
-    if side == .input, let inner = published(node.name, ParameterPath(port)), let id = id(named: inner.node),
-      nodes.kind(of: id).flatMap({ catalogue[$0] }).map({ $0.inputIsEvents(inner.path.name) != nil }) ?? true
+    if side == .input, let inner = published(node.name, ParameterPath(port)),
+      let target = self[named: inner.node],
+      catalogue[target.kind]?.hasInput(inner.path.line, of: target) ?? true
     {
-      return [Candidate(id, inner.path.name, isEvents: false)]
+      return [Candidate(target.id, inner.path.line, isEvents: false)]
     }
     // A cable waits for a port that is not there yet, or no more.
     return [Candidate(node.id, port)]
@@ -179,8 +180,18 @@ extension Patch {
       }
       return kind.inputs.map { Candidate(node.id, $0.name, isEvents: $0.isEvents) }
     }
+    try checkElement(port, of: node.name, kind)
     if let isEvents = kind.inputIsEvents(port) { return [Candidate(node.id, port, isEvents: isEvents)] }
     throw .noPort(PortName(node.name, port), .input, known: kind.inputNames)
+  }
+
+  /// Throws for the port of an element that the node does not have, and for a parameter that has ports for its elements only.
+  private func checkElement(_ port: String, of name: String, _ kind: KindDescription) throws(EditError) {
+    guard let path = ParameterPath(line: port), !kind.inputs.contains(where: { $0.name == port }),
+      !path.indices.isEmpty || kind[parameter: port]?.isModulatedByKernel == true,
+      let node = self[named: name]
+    else { return }
+    _ = try kind.parameter(at: path, of: node)
   }
 
   /// The first output that has a counterpart of its role among the inputs.

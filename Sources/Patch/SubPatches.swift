@@ -188,6 +188,11 @@ extension Patch {
     }
   }
 
+  /// Sub-patches that publish the parameter of which a port is the modulation, the innermost first.
+  func publishers(ofPort port: String, at node: String) -> [String] {
+    ParameterPath(line: port).map { publishers(of: node, $0) } ?? []
+  }
+
   /// The sub-patch whose part a cable is; nil: the patch itself. A cable at an outlet's output is outside.
   package func scope(of ends: Cable.Ends, catalogue: KindCatalogue) -> String? {
     guard let name = nodes[ends.source.node]?.name, let container = NodePath.container(of: name) else {
@@ -211,7 +216,7 @@ extension Patch {
       if kind?.boundary != nil, container != nil { throw crossing(ends, container ?? "") }
     }
     if container == here { return }
-    let isPublished = publishers(of: destination, ParameterPath(ends.destination.port)).contains {
+    let isPublished = publishers(ofPort: ends.destination.port, at: destination).contains {
       NodePath.container(of: $0) == here
     }
     if !isPublished { throw crossing(ends, container ?? here ?? "") }

@@ -2,15 +2,17 @@ import Glibc
 
 /// How far cables move a parameter.
 extension Patch {
-  /// The lowest and the highest value that the cables into a parameter's port bring it to, in its unit, if each goes to its
+  /// The lowest and the highest value that the cables into the port of a parameter, or of its element, bring it to, in its unit, if each goes to its
   /// ends; nil: no cable leads there, or it is not known how far a signal goes.
   public func sweep(
-    of node: Node, _ parameter: ParameterDescription, wholeNote: Double, catalogue: KindCatalogue
+    of node: Node, _ parameter: ParameterDescription, at indices: [Int] = [], wholeNote: Double,
+    catalogue: KindCatalogue
   ) -> (low: Value, high: Value)? {
-    let port = parameter.glide ?? parameter.name
+    let path = ParameterPath(parameter.name, indices)
+    let port = parameter.glide ?? path.line
     let cables = cables(into: node.id, catalogue: catalogue).filter { $0.ends.destination.port == port }
     guard !cables.isEmpty,
-      let value = node.value(at: ParameterPath(parameter.name), description: catalogue[node.kind]),
+      let value = node.value(at: path, description: catalogue[node.kind]),
       case .number(let own, _) = parameter.timed(value, wholeNote: wholeNote), own.isFinite
     else { return nil }
     var (sum, octaves) = ((low: 0.0, high: 0.0), (low: 0.0, high: 0.0))

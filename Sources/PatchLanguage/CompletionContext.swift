@@ -415,16 +415,17 @@ struct CompletionContext {
 
   /// The parameter that a port as it is written modulates.
   private func modulated(at port: String) -> ParameterDescription? {
-    guard let dot = port.firstIndex(of: "."), let node = patch[named: String(port[..<dot])] else {
-      return nil
-    }
-    return catalogue[node.kind]?.modulated(at: String(port[port.index(after: dot)...]))
+    let name = Self.port(port)
+    guard let port = name.port, let node = patch[named: name.node] else { return nil }
+    return catalogue[node.kind]?.modulated(at: port)
   }
 
   /// Nodes, or after a `.` their ports. For inputs: those that fit the output `source`.
   private func ports(isInput: Bool, source: String?) -> [Candidate] {
-    if let dot = word.firstIndex(of: ".") {
-      guard let node = patch[named: String(word[..<dot])], let kind = catalogue[node.kind] else { return [] }
+    if let split = word.firstIndex(where: { $0 == "." || $0 == "[" }) {
+      guard let node = patch[named: String(word[..<split])], let kind = catalogue[node.kind] else {
+        return []
+      }
       // A program's ports are those that cables name.
       let names =
         kind.isClient
@@ -439,6 +440,7 @@ struct CompletionContext {
         names
         .filter { !isInput || fits(source, "\(node.name).\($0)") }
         .map { Candidate("\(node.name).\($0)", kind.name) }
+        + (isInput ? elements(of: node, kind, source) : [])
     }
     let hasClients = patch.hasClients(catalogue: catalogue)
     return patch.nodes.values.filter { node in
@@ -448,7 +450,26 @@ struct CompletionContext {
       }
       return fits(source, node.name) || kind.inputNames.contains { fits(source, "\(node.name).\($0)") }
     }
-    .map { Candidate($0.name, $0.kind) }
+    .flatMap { node in
+      let kind = catalogue[node.kind]
+      let hasCrosspoints = isInput && kind?.crosspoints?.isModulatedByKernel == true
+      return [Candidate(node.name, node.kind)]
+        + (hasCrosspoints ? [Candidate(node.name + "[", node.kind)] : [])
+    }
+  }
+
+  /// The ports of a node's gains, one for each channel or crosspoint: `main[`, then `main[0,`, then `main[0,1]`.
+  private func elements(of node: Node, _ kind: KindDescription, _ source: String?) -> [Candidate] {
+    kind.parameters.filter { KindDescription.isPort($0) && !$0.dimensions.isEmpty }.flatMap { parameter in
+      let base = node.name + ParameterPath(parameter.name).suffix
+      let stem = parameter.name.isEmpty ? node.name : base
+      let first = ParameterPath(parameter.name, parameter.dimensions.map { _ in 0 })
+      guard fits(source, node.name + first.suffix) else { return [Candidate]() }
+      let words =
+        word.hasPrefix(stem + "[")
+        ? indexed(stem, parameter, node, kind).filter { !$0.contains("..") } : [stem + "["]
+      return words.map { Candidate($0, parameter.summary) }
+    }
   }
 
   private func fits(_ source: String?, _ destination: String) -> Bool {
@@ -458,8 +479,9 @@ struct CompletionContext {
   }
 
   private static func port(_ text: String) -> PortName {
-    guard let dot = text.firstIndex(of: ".") else { return PortName(text) }
-    return PortName(String(text[..<dot]), String(text[text.index(after: dot)...]))
+    guard let split = text.firstIndex(where: { $0 == "." || $0 == "[" }) else { return PortName(text) }
+    let rest = text[split] == "." ? text[text.index(after: split)...] : text[split...]
+    return PortName(String(text[..<split]), String(rest))
   }
 
   /// Short names of the cables that exist.

@@ -18,7 +18,7 @@ extension Fault.Reason {
     case .missing(let noun, _): "\(noun) is missing"
     case .surplus(let word, _): "`\(word)` is too much"
     case .noChoice(let word, let choice): "\(choice.refusal ?? "no") `\(word)`"
-    case .portIndex: "a port has no index"
+    case .portRange(let text): "a cable leads to one port, not to `\(text)`"
     case .noPort(let text): "`\(text)` is not a port"
     case .noParameter(let text): "`\(text)` names no parameter"
     case .invalidName(let text, let noun): "`\(text)` cannot be \(noun)"
@@ -71,7 +71,7 @@ extension Fault.Reason {
     case .missing(_, let verb?), .surplus(_, let verb): "write `\(verb.usage)`"
     case .noChoice(let word, let choice):
       Nearest.hint(for: word, among: choice.words) ?? "there are \(Self.list(choice.words))"
-    case .portIndex: "channels are chosen by `map=[…]`"
+    case .portRange: "write a cable for each"
     case .noPort: "write `node` or `node.port`"
     case .noParameter: "write `node.parameter`"
     case .notIndex(_, .setting): "indices count from 0; a range is `0..3`"

@@ -39,7 +39,8 @@ struct Fault: Error {
 
     // MARK: Names
 
-    case portIndex
+    /// Several elements, of which a cable leads to one.
+    case portRange(String)
     case noPort(String)
     /// A node without a parameter.
     case noParameter(String)

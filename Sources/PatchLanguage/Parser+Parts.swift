@@ -16,6 +16,10 @@ extension Parser {
     let port = try Reference.port(source, range)
     mark(.node(port.node), range.lowerBound)
     mark(.port(port), range.lowerBound)
+    if isMarking, let path = port.port.flatMap(ParameterPath.init(line:)) {
+      mark(.setting(SettingName(port.node, path)), range.lowerBound)
+      mark(.parameter(path.name), range.lowerBound)
+    }
     return port
   }
 

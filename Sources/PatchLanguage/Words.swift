@@ -119,18 +119,25 @@ enum Reference {
     let quotes = source.bytes[range].firstIndex(of: UInt8(ascii: "\""))
     if quotes == range.lowerBound { return try serverPort(source, range) }
     let bare = range.lowerBound..<(quotes ?? range.upperBound)
-    if let bracket = source.bytes[bare].firstIndex(of: UInt8(ascii: "[")) {
-      throw Fault(bracket, .portIndex)
+    let split = source.bytes[bare].firstIndex {
+      $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "[")
     }
-    let split = source.bytes[bare].firstIndex { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":") }
     guard let split else { return PortName(source.string(range)) }
     if source.bytes[split] == UInt8(ascii: ":") { return try serverPort(source, range) }
+    if source.bytes[bare].contains(UInt8(ascii: "[")) { return try element(source, range) }
     guard split > range.lowerBound, split + 1 < range.upperBound else {
       throw Fault(range.lowerBound, .noPort(source.string(range)))
     }
     let (node, rest) = (source.string(range.lowerBound..<split), split + 1..<range.upperBound)
     return PortName(
       node, quotes == rest.lowerBound ? try Words.text(source, rest) : try pattern(source, rest))
+  }
+
+  /// `main[0,1]`, `main.in[0]`: the port of an element.
+  private static func element(_ source: Source, _ range: Range<Int>) throws(Fault) -> PortName {
+    let (node, settings) = try settings(source, range)
+    guard let path = settings.single else { throw Fault(range.lowerBound, .portRange(source.string(range))) }
+    return PortName(node, path.line)
   }
 
   /// `"system:playback_*"`: a port of another program, as the server names it.

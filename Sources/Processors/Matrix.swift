@@ -1,33 +1,33 @@
 import Realtime
 
 /// The matrix mixer: output j = master * out[j] * the sum over i of [i,j] * in[i] * input i. Each gain is a
-/// `Ramp` of its own. The sum always runs over i in order, so that neither the loop blocking nor the split
+/// `Ramp` of its own, and cables may move it. The sum always runs over i in order, so that neither the loop blocking nor the split
 /// into blocks changes a bit.
 public struct Matrix: Kernel {
-  private let rows: Int
-  private let columns: Int
-  private var masterRamp: Ramp
-  private let inRamps: UnsafeMutablePointer<Ramp>
-  private let outRamps: UnsafeMutablePointer<Ramp>
+  let rows: Int
+  let columns: Int
+  var masterRamp: Ramp
+  let inRamps: UnsafeMutablePointer<Ramp>
+  let outRamps: UnsafeMutablePointer<Ramp>
   /// Crosspoint (i, j) is at `j * rows + i`, here and below.
-  private let crossRamps: UnsafeMutablePointer<Ramp>
+  let crossRamps: UnsafeMutablePointer<Ramp>
   /// Target of each crosspoint.
-  private let gains: UnsafeMutablePointer<Float>
-  private let moving: UnsafeMutablePointer<Bool>
+  let gains: UnsafeMutablePointer<Float>
+  let moving: UnsafeMutablePointer<Bool>
   /// Number of moving crosspoints of each output.
-  private let movingCounts: UnsafeMutablePointer<Int32>
+  let movingCounts: UnsafeMutablePointer<Int32>
   /// Inputs with a nonzero gain into each output: `heardCounts[j]` of them from `j * rows`.
-  private let heard: UnsafeMutablePointer<Int32>
-  private let heardCounts: UnsafeMutablePointer<Int32>
-  private let scaled: UnsafeMutablePointer<Float>
-  private let sources: UnsafeMutablePointer<UnsafePointer<Float>>
+  let heard: UnsafeMutablePointer<Int32>
+  let heardCounts: UnsafeMutablePointer<Int32>
+  let scaled: UnsafeMutablePointer<Float>
+  let sources: UnsafeMutablePointer<UnsafePointer<Float>>
   /// Scratch for the rows that are summed together.
-  private let summed: UnsafeMutablePointer<MatrixRow>
-  private let travels: MatrixTravels
+  let summed: UnsafeMutablePointer<MatrixRow>
+  let travels: MatrixTravels
   /// `heard` must be rebuilt.
-  private var isStale = true
+  var isStale = true
   /// No gain moves.
-  private var isResting = true
+  var isResting = true
   /// All gains of two inputs at unity and two outputs, as long as none is set: they lie far apart.
   private var stereo: StereoGains?
 
@@ -120,6 +120,11 @@ public struct Matrix: Kernel {
       if !isResting { skip(block.frames) }
       return .silent
     }
+    if let elements = block.modulations, elements.pointee.count > 0 {
+      if isStale { listHeard() }
+      mixModulated(block, elements.pointee)
+      return .sounding
+    }
     if isResting, let stereo {
       stereo.mix(input[0], input[1], to: block.outputs[0])
       return .sounding
@@ -186,7 +191,7 @@ public struct Matrix: Kernel {
 
   @_noLocks public mutating func isFinished() -> Bool { !isMoving }
 
-  private var isMoving: Bool {
+  var isMoving: Bool {
     @_noLocks get {
       if masterRamp.isMoving || travels.isMoving { return true }
       var index = 0
@@ -231,7 +236,7 @@ public struct Matrix: Kernel {
     }
   }
 
-  @inline(__always) @_noLocks private func settle(_ crosspoint: Int, _ j: Int) {
+  @inline(__always) @_noLocks func settle(_ crosspoint: Int, _ j: Int) {
     guard !crossRamps[crosspoint].isMoving else { return }
     moving[crosspoint] = false
     movingCounts[j] &-= 1
@@ -260,33 +265,36 @@ public struct Matrix: Kernel {
   @_noLocks private func scaleInputs(_ input: InputPort, _ frames: Int) {
     var i = 0
     while i < rows {
-      let from = input[i]
-      let to = scaled + i &* blockCapacity
-      if inRamps[i].isMoving {
-        inRamps[i].fill(to, frames: frames)
-        var frame = 0
-        while frame < frames {
-          to.store(to.vector(frame) * from.vector(frame), frame)
-          frame &+= 16
-        }
-        sources[i] = UnsafePointer(to)
-      } else if inRamps[i].target == 1 {
-        sources[i] = from
-      } else {
-        let gain = inRamps[i].target
-        var frame = 0
-        while frame < frames {
-          to.store(from.vector(frame) * gain, frame)
-          frame &+= 16
-        }
-        sources[i] = UnsafePointer(to)
-      }
+      scaleInput(i, input[i], frames)
       i &+= 1
     }
   }
 
+  @inline(__always) @_noLocks func scaleInput(_ i: Int, _ from: UnsafePointer<Float>, _ frames: Int) {
+    let to = scaled + i &* blockCapacity
+    if inRamps[i].isMoving {
+      inRamps[i].fill(to, frames: frames)
+      var frame = 0
+      while frame < frames {
+        to.store(to.vector(frame) * from.vector(frame), frame)
+        frame &+= 16
+      }
+      sources[i] = UnsafePointer(to)
+    } else if inRamps[i].target == 1 {
+      sources[i] = from
+    } else {
+      let gain = inRamps[i].target
+      var frame = 0
+      while frame < frames {
+        to.store(from.vector(frame) * gain, frame)
+        frame &+= 16
+      }
+      sources[i] = UnsafePointer(to)
+    }
+  }
+
   /// One output at rest, from its nonzero inputs. Leaving out a gain of zero changes no bit.
-  @_noLocks private mutating func sumHeard(
+  @_noLocks mutating func sumHeard(
     _ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ gain: Float, _ master: Float
   ) {
     let list = heard + j &* rows
@@ -310,7 +318,7 @@ public struct Matrix: Kernel {
   }
 
   /// One output with moving crosspoints.
-  @_noLocks private mutating func sumMoving(_ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+  @_noLocks mutating func sumMoving(_ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
     var s0 = Frames(repeating: 0)
     var s1 = s0
     var s2 = s0
@@ -346,12 +354,18 @@ public struct Matrix: Kernel {
   }
 
   /// Applies the output's own gain and the master gain. Zeros have no sign, whatever they were multiplied by.
-  @_noLocks private mutating func finish(
+  @_noLocks mutating func finish(
     _ j: Int, _ to: UnsafeMutablePointer<Float>, _ master: MovingGain, _ frames: Int
   ) {
     guard outRamps[j].isMoving || outRamps[j].target != 1 || !master.isUnity else { return }
     var gain = MovingGain(outRamps[j].target)
     if outRamps[j].isMoving { gain.fill(&outRamps[j], frames) }
+    multiply(to, gain, master)
+  }
+
+  @inline(__always) @_noLocks func multiply(
+    _ to: UnsafeMutablePointer<Float>, _ gain: MovingGain, _ master: MovingGain
+  ) {
     to.store(to.vector(0) * gain.first * master.first + 0, 0)
     to.store(to.vector(16) * gain.second * master.second + 0, 16)
     to.store(to.vector(32) * gain.third * master.third + 0, 32)
@@ -387,31 +401,6 @@ private struct StereoGains: BitwiseCopyable {
       l.store(toLeft * left * master + 0, frame)
       r.store(toRight * right * master + 0, frame)
       frame &+= 16
-    }
-  }
-}
-
-/// One gain over a block.
-private struct MovingGain {
-  var first: Frames
-  var second: Frames
-  var third: Frames
-  var fourth: Frames
-  /// 1 in every frame of the block.
-  private(set) var isUnity: Bool
-
-  @inline(__always) @_noLocks init(_ steady: Float) {
-    first = Frames(repeating: steady)
-    second = first
-    third = first
-    fourth = first
-    isUnity = steady == 1
-  }
-
-  @inline(__always) @_noLocks mutating func fill(_ ramp: inout Ramp, _ frames: Int) {
-    isUnity = false
-    withUnsafeMutablePointer(to: &self) {
-      ramp.fill(UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self), frames: frames)
     }
   }
 }

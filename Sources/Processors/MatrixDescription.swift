@@ -8,14 +8,10 @@ extension Matrix {
     parameters: [
       .count("inputs", "Channels that come in.", default: 4),
       .count("outputs", "Channels that go out.", default: 2),
-      .gain("in", "Gain of an input.", smoothing: .kernel, dimensions: ["inputs"], switches: inputSwitches),
-      .gain(
-        "out", "Gain of an output.", smoothing: .kernel, dimensions: ["outputs"], switches: outputSwitches),
-      ParameterDescription(
-        "", "Crosspoint [input,output]: how much of an input goes to an output.", unit: .decibels,
-        range: -Double.infinity...24, default: .number(-.infinity, .decibels), smoothing: .kernel,
-        dimensions: ["inputs", "outputs"], diagonal: .number(0, .decibels), switches: crosspointSwitches),
-      .gain("master", "Gain of everything.", smoothing: .kernel),
+      .modulatedGain("in", "Gain of an input.", dimensions: ["inputs"], switches: inputSwitches),
+      .modulatedGain("out", "Gain of an output.", dimensions: ["outputs"], switches: outputSwitches),
+      crosspoints,
+      .modulatedGain("master", "Gain of everything."),
     ] + ParameterDescription.switches(inputSwitches, of: "an input", ["inputs"])
       + ParameterDescription.switches(outputSwitches, of: "an output", ["outputs"])
       + ParameterDescription.switches(crosspointSwitches, of: "a crosspoint", ["inputs", "outputs"])
@@ -23,6 +19,15 @@ extension Matrix {
         .label("label.in", "Name of an input.", "inputs"),
         .label("label.out", "Name of an output.", "outputs"),
       ], face: .channels(labels: "label.in"), cost: .init(20, perCrosspoint: 1))
+
+  private static var crosspoints: ParameterDescription {
+    var gain = ParameterDescription.modulatedGain(
+      "", "Crosspoint [input,output]: how much of an input goes to an output.",
+      dimensions: ["inputs", "outputs"], switches: crosspointSwitches)
+    gain.defaultValue = .number(-.infinity, .decibels)
+    gain.diagonalValue = .number(0, .decibels)
+    return gain
+  }
 
   private static let inputSwitches = GainSwitches(mute: "mute.in", solo: "solo.in", invert: "invert.in")
   private static let outputSwitches = GainSwitches(mute: "mute.out", solo: "solo.out", invert: "invert.out")

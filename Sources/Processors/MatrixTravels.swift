@@ -185,6 +185,38 @@ struct MatrixTravels: BitwiseCopyable {
     }
   }
 
+  /// The same where cables move crosspoints of the output, of which `first` is the first one, each noting the next: what
+  /// multiplies such a gain multiplies the way that is left of it.
+  @_noLocks func add(
+    _ j: Int, to output: UnsafeMutablePointer<Float>, _ elements: ModulatedElements, from first: Int32
+  ) {
+    var k = 0
+    while let travel = next(k, of: j) {
+      let row = distances + (travel &* columns &+ j) &* rows
+      let sources = sources + travel &* rows
+      var frame = 0
+      while frame < blockCapacity {
+        var sum = output.vector(frame)
+        var entry = first
+        var i = 0
+        while i < rows {
+          if entry >= 0, Int(elements.list[Int(entry)].element) == i &* columns &+ j {
+            var distance = Frames(repeating: row[i])
+            if let factor = elements.list[Int(entry)].factor { distance *= factor.vector(frame) }
+            sum = addProduct(sum, sources[i].vector(frame), distance)
+            entry = elements.list[Int(entry)].note
+          } else {
+            sum = addProduct(sum, sources[i].vector(frame), row[i])
+          }
+          i &+= 1
+        }
+        output.store(sum + 0, frame)
+        frame &+= 16
+      }
+      k = travel &+ 1
+    }
+  }
+
   /// Travel `k` in this block: its inputs, and the distances of its crosspoints, in the layout of the gains; nil if it
   /// rests. Audio thread.
   @inline(__always) @_noLocks func part(

@@ -15,6 +15,15 @@ extension ParameterDescription {
       isPerChannel: isPerChannel, switches: switches)
   }
 
+  /// A gain of which each element is a port of its own, which the kernel moves.
+  static func modulatedGain(
+    _ name: String, _ summary: String, dimensions: [String] = [], switches: GainSwitches? = nil
+  ) -> Self {
+    var gain = gain(name, summary, smoothing: .kernel, dimensions: dimensions, switches: switches)
+    gain.isModulatedByKernel = true
+    return gain
+  }
+
   /// A level or a distance of levels in decibels; kernels see it as a linear factor.
   static func level(
     _ name: String, _ summary: String, default decibels: Double, range: ClosedRange<Double>

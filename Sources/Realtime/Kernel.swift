@@ -198,6 +198,8 @@ public struct NodeContext: BitwiseCopyable {
   public var events: UnsafePointer<EventQueue>
   /// The events output, if the kind has one.
   public var eventOutput: UnsafeMutablePointer<EventQueue>?
+  /// See `Block.modulations`.
+  public var modulations: UnsafeMutablePointer<ModulatedElements>?
 
   /// Addresses of one node.
   public init(
@@ -211,6 +213,7 @@ public struct NodeContext: BitwiseCopyable {
     self.crossfades = crossfades
     self.events = events
     self.eventOutput = eventOutput
+    modulations = nil
   }
 }
 
@@ -262,6 +265,10 @@ public struct Block: BitwiseCopyable {
   /// The events output, if the kind has one.
   @inlinable public var eventOutput: UnsafeMutablePointer<EventQueue>? {
     @_noLocks get { node.pointee.eventOutput }
+  }
+  /// Elements that cables modulate, of parameters that the kernel smooths itself; nil: none is connected.
+  @inlinable public var modulations: UnsafeMutablePointer<ModulatedElements>? {
+    @_noLocks get { node.pointee.modulations }
   }
 }
 

@@ -174,7 +174,7 @@ public enum Printout {
   private static func farText(_ cable: CableReport, isInput: Bool) -> String {
     isInput
       ? "\(cable.from).\(cable.fromPort)" + (cable.fromChannels > 0 ? " \(cable.fromChannels)ch" : "")
-      : "\(cable.to).\(cable.toPort)"
+      : "\(PortName(cable.to, cable.toPort))"
   }
 
   /// Facts about a node besides its ports.

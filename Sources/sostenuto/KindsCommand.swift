@@ -99,7 +99,8 @@ enum KindReference {
   /// `also an input port`; nil: it is none.
   static func port(of parameter: ParameterDescription) -> String? {
     if let glide = parameter.glide { return "an input port too, the same as `\(glide)`" }
-    return KindDescription.isPort(parameter) ? "also an input port" : nil
+    guard KindDescription.isPort(parameter) else { return nil }
+    return parameter.dimensions.isEmpty ? "also an input port" : "each is also an input port"
   }
 
   static func format(_ format: PortDescription.Format) -> String {

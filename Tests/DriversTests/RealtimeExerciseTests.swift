@@ -126,7 +126,8 @@ import Testing
     ]
     for port in kind.inputs { lines.append("connect \(!port.isEvents ? "wind" : "keys") -> it.\(port.name)") }
     for parameter in kind.parameters where KindDescription.isPort(parameter) {
-      lines.append("connect slow -> it.\(parameter.name)")
+      let first = ParameterPath(parameter.name, parameter.dimensions.map { _ in 0 })
+      lines.append("connect slow -> it\(first.suffix)")
     }
     for port in kind.outputs where !port.isEvents {
       lines.append("connect it.\(port.name) -> out gain=-20dB")

@@ -79,19 +79,19 @@ let catalogue = KindCatalogue([
       ParameterDescription(
         "outputs", "outputs", form: .integer, range: 1...64, default: .number(2, .none),
         smoothing: .structural),
-      ParameterDescription(
-        "in", "input gain", unit: .decibels, range: -120...24, default: .number(0, .decibels),
-        smoothing: .kernel,
-        dimensions: ["inputs"]),
-      ParameterDescription(
-        "out", "output gain", unit: .decibels, range: -120...24, default: .number(0, .decibels),
-        smoothing: .kernel,
-        dimensions: ["outputs"]),
-      ParameterDescription(
-        "", "crosspoint", unit: .decibels, range: -120...24, default: .number(-.infinity, .decibels),
-        smoothing: .kernel,
-        dimensions: ["inputs", "outputs"], diagonal: .number(0, .decibels),
-        switches: GainSwitches(mute: "mute", solo: "solo", invert: "invert")),
+      ofElements(
+        ParameterDescription(
+          "in", "input gain", unit: .decibels, range: -120...24, default: .number(0, .decibels),
+          smoothing: .kernel, dimensions: ["inputs"])),
+      ofElements(
+        ParameterDescription(
+          "out", "output gain", unit: .decibels, range: -120...24, default: .number(0, .decibels),
+          smoothing: .kernel, dimensions: ["outputs"])),
+      ofElements(
+        ParameterDescription(
+          "", "crosspoint", unit: .decibels, range: -120...24, default: .number(-.infinity, .decibels),
+          smoothing: .kernel, dimensions: ["inputs", "outputs"], diagonal: .number(0, .decibels),
+          switches: GainSwitches(mute: "mute", solo: "solo", invert: "invert"))),
       ParameterDescription(
         "mute", "silences", form: .toggle, default: .text("off"), smoothing: .gain,
         dimensions: ["inputs", "outputs"]),
@@ -150,4 +150,11 @@ func isOfControl(_ diagnostic: Diagnostic, in text: String) -> Bool {
       || line.hasPrefix("connect ") && diagnostic.message.contains(" has no ")
       // A replacement may close a loop of events, which the prompt refuses.
       || diagnostic.message.contains("round and round"))
+}
+
+/// The same with a port for each element.
+private func ofElements(_ parameter: ParameterDescription) -> ParameterDescription {
+  var parameter = parameter
+  parameter.isModulatedByKernel = true
+  return parameter
 }

@@ -189,14 +189,19 @@ public struct RandomLines {
     let kind = draft.patch[named: name].flatMap { KindRegistry.builtIn.catalogue[$0.kind] }
     let ports =
       kind?.parameters.filter {
-        $0.smoothing == .ramp && $0.dimensions.isEmpty && (turnsKnobs || $0.unit == .decibels)
+        KindDescription.isPort($0) && (turnsKnobs || $0.unit == .decibels)
       } ?? []
-    guard let parameter = pick(ports) else { return "\(name).none" }
-    guard Bool.random(using: &random), let unit = pick(parameter.depthUnits) else {
-      return "\(name).\(parameter.name)"
+    guard let parameter = pick(ports), let kind, let node = draft.patch[named: name] else {
+      return "\(name).none"
     }
+    var indices: [Int] = []
+    for dimension in parameter.dimensions {
+      indices.append(Int.random(in: 0..<kind.count(dimension, of: node), using: &random))
+    }
+    let port = name + ParameterPath(parameter.name, indices).suffix
+    guard Bool.random(using: &random), let unit = pick(parameter.depthUnits) else { return port }
     let depth = Value.number((Double.random(in: -2...2, using: &random) * 64).rounded() / 64, unit)
-    return "\(name).\(parameter.name) by \(depth.line)"
+    return "\(port) by \(depth.line)"
   }
 
   private mutating func ofScenes(_ cable: String) -> String {

@@ -8,8 +8,8 @@ final class EngineCable {
 
   enum Destination: Hashable {
     case audio(Int)
-    /// Added to the parameter at this position.
-    case parameter(Int)
+    /// Added to the parameter at this position, or to an element that the kernel modulates itself.
+    case parameter(Int, element: Int? = nil)
     case events
   }
 
@@ -120,8 +120,10 @@ final class EngineCable {
       switch input {
       case .audio(let port): Int32(port)
       case .events: CableRow.events
-      case .parameter(let parameter):
-        CableRow.code(ofParameter: parameter, isRatio: key.depth?.isRatio == true)
+      case .parameter(let parameter, let element):
+        CableRow.code(
+          of: CableRow.Target(parameter: parameter, element: element ?? -1),
+          isRatio: key.depth?.isRatio == true)
       }
     self.rows = rows
     self.pools = pools
@@ -223,7 +225,7 @@ final class EngineCable {
     let to =
       switch input {
       case .audio(let port): destination.inputPort(port)
-      case .parameter(let parameter): destination.parameterChannels(parameter)
+      case .parameter(let parameter, _): destination.parameterChannels(parameter)
       case .events: PortChannels.one
       }
     return Ends(from: source.outputPort(output), to: to)

@@ -260,7 +260,7 @@ final class EngineNode {
   /// Positions of the parameters into which cables lead, or that maps or the tempo move.
   private var modulated: Set<Int> {
     mapped.union(noteLengths.keys).union(
-      incoming.compactMap { if case .parameter(let position) = $0.input { position } else { nil } })
+      incoming.compactMap { if case .parameter(let position, _) = $0.input { position } else { nil } })
   }
 
   /// Values that its memory is sized for.

@@ -140,17 +140,27 @@ struct CableRow: BitwiseCopyable {
 
   static var events: Int32 { -1 }
 
+  /// A parameter, or the element of it that the kernel modulates itself; negative: all of it.
+  struct Target: Equatable {
+    let parameter: Int
+    let element: Int
+  }
+
   /// Negative codes below `events` of sums that are added to parameters, and of those whose power of two multiplies them.
-  private static let ratios: Int32 = 1 << 16
-  static func code(ofParameter parameter: Int, isRatio: Bool) -> Int32 {
-    -2 - Int32(parameter) - (isRatio ? ratios : 0)
+  private static let ratios: Int32 = 1 << 30
+  private static let elements: Int32 = 1 << 16
+  static func code(of target: Target, isRatio: Bool) -> Int32 {
+    -2 - Int32(target.parameter) - Int32(target.element + 1) * elements - (isRatio ? ratios : 0)
   }
 
   /// The parameter that it modulates; nil: it leads to an input.
-  var modulated: (parameter: Int, isRatio: Bool)? {
+  var modulated: (target: Target, isRatio: Bool)? {
     guard input < Self.events else { return nil }
-    let place = -2 - input
-    return (Int(place % Self.ratios), place >= Self.ratios)
+    let (place, isRatio) = (-2 - input, -2 - input >= Self.ratios)
+    let rest = isRatio ? place - Self.ratios : place
+    return (
+      Target(parameter: Int(rest % Self.elements), element: Int(rest / Self.elements) - 1), isRatio
+    )
   }
 
   /// Channels by the document that it brings; for audio cables.

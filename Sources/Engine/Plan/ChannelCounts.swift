@@ -129,8 +129,8 @@ struct ChannelCounts {
   private static func counts(_ cable: CableRow, to size: Int, of node: EngineNode) -> Bool {
     let input = Int(cable.input)
     if input >= 0 { return node.sizes[input] == size }
-    guard let (parameter, _) = cable.modulated, let description = node.type?.description else { return false }
-    return description.isWidened(by: description.parameters[parameter])
+    guard let (target, _) = cable.modulated, let description = node.type?.description else { return false }
+    return description.isWidened(by: description.parameters[target.parameter])
   }
 
   /// Makes the implied counts effective. Returns true when they changed.

@@ -73,6 +73,8 @@ struct Inlet {
   var channels: Int
   /// The parameter that it modulates; negative: an audio input.
   var parameter = -1
+  /// The element of that parameter, if the kernel modulates it itself; negative: the parameter's stream is modulated.
+  var element = -1
   /// It multiplies the parameter by a power of two.
   var isRatio = false
   /// First channel of the sum's buffer; negative when the only source's buffer is read directly.
@@ -83,6 +85,8 @@ struct Inlet {
   var isUniform = false
   /// Channels of the sum's buffer.
   var width: Int { isUniform ? 1 : channels }
+  /// What it modulates.
+  var target: CableRow.Target { CableRow.Target(parameter: parameter, element: element) }
 }
 
 /// The inlets of one node, in storage reused for each node.
@@ -99,17 +103,25 @@ struct Inlets {
         Inlet(wires: collect(Int32(input), from: all), channels: max(Int(row.channels[input]), 1)))
     }
     for wire in all {
-      guard let (parameter, isRatio) = wire.row.modulated,
-        !list.contains(where: { $0.parameter == parameter && $0.isRatio == isRatio })
+      guard let (target, isRatio) = wire.row.modulated,
+        !list.contains(where: { $0.target == target && $0.isRatio == isRatio })
       else { continue }
       let range = collect(wire.row.input, from: all)
       let isWide = wires[range].contains { !$0.row.isForAll }
       let node = row.pointee.node
-      let channels = isWide ? node.takeUnretainedValue().parameterChannels(parameter).width : 1
-      let inlet = Inlet(wires: range, channels: channels, parameter: parameter, isRatio: isRatio)
+      let channels = isWide ? node.takeUnretainedValue().parameterChannels(target.parameter).width : 1
+      let inlet = Inlet(
+        wires: range, channels: channels, parameter: target.parameter, element: target.element,
+        isRatio: isRatio)
       // What is added to a parameter comes right before what multiplies it.
-      let other = list.firstIndex { $0.parameter == parameter }
+      let other = list.firstIndex { $0.target == target }
       list.insert(inlet, at: other.map { isRatio ? $0 + 1 : $0 } ?? list.count)
+    }
+    // As kernels expect elements.
+    if list.contains(where: { $0.element >= 0 }) {
+      list[Int(row.pointee.inputCount)...].sort {
+        ($0.parameter, $0.element, $0.isRatio ? 1 : 0) < ($1.parameter, $1.element, $1.isRatio ? 1 : 0)
+      }
     }
   }
 

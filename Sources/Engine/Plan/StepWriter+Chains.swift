@@ -97,7 +97,7 @@ extension StepWriter {
         inputStride: Int16(start.stride), channels: UInt8(channels), isSingle: chain.count == 1,
         count: Int32(chain.count), links: memory.allocate(chainLinks)))
     steps[chain.lowerBound].operation = .chain
-    steps[chain.lowerBound].chain = record
+    steps[chain.lowerBound].record = UnsafeMutableRawPointer(record)
     scratch = max(scratch, channels * blockCapacity)
   }
 }

@@ -68,7 +68,7 @@ struct StepWriter {
           channels: zeros, count: inlet.channels, isSilent: true, isConnected: !inlet.wires.isEmpty))
       var binding = binding(inlet, inlets.wires[inlet.wires])
       binding.isFurther =
-        inlet.isRatio && position > 0 && inlets.list[position - 1].parameter == inlet.parameter
+        inlet.isRatio && position > 0 && inlets.list[position - 1].target == inlet.target
       (bindings + position).initialize(to: binding)
     }
 
@@ -96,6 +96,12 @@ struct StepWriter {
     for inlet in inlets.list where inlet.parameter >= 0 {
       step.modulated |= NodeSlot.bit(ofParameter: inlet.parameter)
     }
+    let elementCount = inlets.list.count { $0.element >= 0 }
+    if elementCount > 0 {
+      let modulations: UnsafeMutablePointer<ModulatedElements> = memory.reserve(1)
+      modulations.initialize(to: ModulatedElements(memory.reserve(elementCount)))
+      step.context.modulations = modulations
+    }
     if !step.takesEvents, step.context.eventOutput == nil, step.outputCount == 1,
       step.modulated & NodeSlot.lateParameters == 0
     {
@@ -110,8 +116,8 @@ struct StepWriter {
     for cable in delayed(from: row) { writeRemember(cable.pointee, step) }
     scratch = max(
       scratch,
-      ((inlets.list.count - inputCount) * 64 + Int(row.pointee.parameterElements)) * blockCapacity
-        + step.partFloats)
+      ((inlets.list.count - inputCount - elementCount) * 64 + elementCount
+        + Int(row.pointee.parameterElements)) * blockCapacity + step.partFloats)
   }
 
   /// True when a kernel must write this output; see `OutputPort`.
@@ -142,7 +148,7 @@ struct StepWriter {
     let channels: UnsafeMutablePointer<UnsafePointer<Float>> = memory.reserve(inlet.channels)
     var binding = InputBinding(
       channels: UnsafePointer(channels), silence: UnsafePointer(always), parameter: Int32(inlet.parameter),
-      isRatio: inlet.isRatio)
+      element: Int32(inlet.element), isRatio: inlet.isRatio)
     if inlet.buffer >= 0 {
       for number in 0..<inlet.channels {
         let offset = inlet.isUniform ? 0 : number * blockCapacity
@@ -260,7 +266,7 @@ struct StepWriter {
         cable: cable.slot!, stride: Int32(blockCapacity), coefficient: 1, count: UInt16(count),
         isDelayed: true))
     var fillDelay = Step(.fillDelay, step.node)
-    fillDelay.source = source
+    fillDelay.record = UnsafeMutableRawPointer(source)
     append(fillDelay)
   }
 
@@ -296,6 +302,6 @@ extension Step {
       context: context, operation: operation, takesEvents: false, mayGrow: false, outputCount: 0,
       inputCount: 0, portCount: 0, eventSourceCount: 0, node: node, ports: PieceMemory.none(),
       bindings: PieceMemory.none(), outputSilence: PieceMemory.none(), eventSources: PieceMemory.none(),
-      source: PieceMemory.none(), chain: PieceMemory.none(), modulated: 0)
+      record: UnsafeMutableRawPointer(PieceMemory.none() as UnsafeMutablePointer<Chain>), modulated: 0)
   }
 }

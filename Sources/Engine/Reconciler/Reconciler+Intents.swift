@@ -79,8 +79,35 @@ extension Reconciler {
     let settings = cable.settings
     return CableIntent.Settings(
       map: settings.map, mixing: settings.mixing,
-      depth: patch.depth(of: cable, catalogue: engine.kinds.catalogue),
+      depth: switched(patch.depth(of: cable, catalogue: engine.kinds.catalogue), of: cable.ends.destination),
       target: EngineValues.gain(decibels: settings.gain))
+  }
+
+  /// Mute, solo and invert hold for what is added to a gain as well. What multiplies it needs no more than the gain itself.
+  private func switched(_ depth: ModulationDepth?, of port: PortReference) -> ModulationDepth? {
+    guard depth?.isRatio != true, let node = patch[port.node],
+      let description = engine.kinds[node.kind]?.description,
+      let (index, path) = description.parameter(ofPort: port.port),
+      description.parameters[index].switches != nil, description.parameters[index].isModulatedByKernel
+    else { return depth }
+    let key = SwitchedGroup(node: node.id, parameter: index)
+    if switchedGains[key] == nil {
+      switchedGains[key] = SwitchedGains(path.name, of: node, description: description)
+    }
+    guard let element = switchedGains[key]?[path.indices] else { return depth }
+    let factor: Float = element.isHeard ? element.isInverted ? -1 : 1 : 0
+    return factor == 1 ? depth : ModulationDepth(depth, times: factor)
+  }
+
+  /// The cables that add to gains of a node which have switches.
+  func switchedCables(into node: EngineNode) -> [Cable.Ends] {
+    guard let parameters = node.type?.description.parameters else { return [] }
+    return node.incoming.compactMap { cable in
+      guard case .parameter(let index, _?) = cable.input, parameters[index].switches != nil,
+        cable.key.depth?.isRatio != true
+      else { return nil }
+      return cable.patchEnds
+    }
   }
 
   private func withdraw(_ ends: Cable.Ends, _ changes: inout IntentChanges) {
@@ -110,10 +137,8 @@ extension Reconciler {
       if description.inputs.contains(where: { $0.name == port && $0.isEvents }) {
         guard sendsEvents else { return nil }
         input = .events
-      } else if let index = description.parameters.firstIndex(where: {
-        $0.name == port && $0.smoothing == .ramp && $0.dimensions.isEmpty
-      }), !sendsEvents {
-        input = .parameter(index)
+      } else if !sendsEvents, let modulated = modulated(at: port, of: destination, description) {
+        input = modulated
       } else {
         return nil
       }
@@ -122,5 +147,18 @@ extension Reconciler {
     }
     return CableIntent.Route(
       source: source, output: sendsEvents ? nil : output, destination: destination, input: input)
+  }
+
+  /// The parameter that a port modulates, or the element of it; nil: the node has no such port.
+  private func modulated(
+    at port: String, of node: EngineNode, _ description: KindDescription
+  ) -> EngineCable.Destination? {
+    guard let (index, path) = description.parameter(ofPort: port) else { return nil }
+    let parameter = description.parameters[index]
+    guard parameter.isModulatedByKernel else { return .parameter(index) }
+    let sizes = parameter.dimensions.map { name in
+      description.parameters.firstIndex { $0.name == name }.map { Int(node.values[$0][0]) } ?? 0
+    }
+    return EngineValues.place(of: path, sizes).map { .parameter(index, element: $0) }
   }
 }

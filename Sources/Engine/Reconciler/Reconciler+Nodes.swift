@@ -32,6 +32,7 @@ extension Reconciler {
       let values = type.map { valuesNow(of: node, $0.description) } ?? []
       let engineNode = findOrMake(node, type, values, &changes)
       update(engineNode, node, values)
+      changes.cables.append(contentsOf: switchedCables(into: engineNode))
       makeCurrent(engineNode, &changes)
     }
     for tap in engine.endedTaps { if let old = graph.removeCurrent(tap.id) { startLeaving(old) } }

@@ -64,6 +64,13 @@ final class Reconciler {
     var element: Int
   }
 
+  /// Gains of a node that have the same switches.
+  struct SwitchedGroup: Hashable {
+    var node: NodeID
+    /// Position of the parameter.
+    var parameter: Int
+  }
+
   let engine: any ReconcilerHost
   let graph: EngineGraph
   let request: Request
@@ -77,6 +84,8 @@ final class Reconciler {
   /// Cables that were found inaudible. The audio thread goes on meanwhile, and one that did not count for the order must
   /// not be in the plan.
   var inaudible: Set<ObjectIdentifier> = []
+  /// The gains into which cables lead, as far as looked at.
+  var switchedGains: [SwitchedGroup: SwitchedGains] = [:]
   /// Cables whose gain starts to move.
   var moving: [EngineCable] = []
 

@@ -44,10 +44,17 @@ extension StepRunner {
     let modulated = step.pointee.modulated
     if node.pointee.modulated & ~(modulated & ~NodeSlot.lateParameters) != 0 { restUnmoved(node) }
     node.pointee.modulated = modulated
-    var port = Int(step.pointee.inputCount)
-    while port < Int(step.pointee.portCount) {
-      modulate(step.pointee.ports + port, step.pointee.bindings + port, node, &room)
-      port &+= 1
+    let elements = step.pointee.context.modulations
+    elements?.pointee.count = 0
+    var index = Int(step.pointee.inputCount)
+    while index < Int(step.pointee.portCount) {
+      let (port, binding) = (step.pointee.ports + index, step.pointee.bindings + index)
+      if let elements, binding.pointee.element >= 0 {
+        modulateElement(port, binding, elements, &room)
+      } else {
+        modulate(port, binding, node, &room)
+      }
+      index &+= 1
     }
   }
 
@@ -56,10 +63,14 @@ extension StepRunner {
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) {
     var room = scratch
+    let elements = step.pointee.context.modulations
+    elements?.pointee.count = 0
     var index = Int(step.pointee.inputCount)
     while index < Int(step.pointee.portCount) {
       let (port, binding) = (step.pointee.ports + index, step.pointee.bindings + index)
-      if binding.pointee.isSingle, !port.pointee.isSilent {
+      if let elements, binding.pointee.element >= 0 {
+        modulateElement(port, binding, elements, &room)
+      } else if binding.pointee.isSingle, !port.pointee.isSilent {
         let base = binding.pointee.base
         // What is behind the block's frames may be anything.
         if let direct = binding.pointee.direct {
@@ -176,6 +187,44 @@ extension StepRunner {
     stream.pointee = ParameterStream(
       values: UnsafePointer(values), stream: UnsafePointer(room), elements: elements)
     room += elements &* blockCapacity
+  }
+
+  /// Lists what cables bring to an element that the kernel modulates itself.
+  @_noLocks private func modulateElement(
+    _ port: UnsafeMutablePointer<InputPort>, _ binding: UnsafeMutablePointer<InputBinding>,
+    _ elements: UnsafeMutablePointer<ModulatedElements>, _ room: inout UnsafeMutablePointer<Float>
+  ) {
+    if port.pointee.isSilent { return }
+    if let direct = binding.pointee.direct {
+      writeSum(direct, binding.pointee.gain, to: UnsafeMutablePointer(mutating: port.pointee[0]))
+    }
+    let source = port.pointee[0]
+    let isStill = areStill(port)
+    let isListed = binding.pointee.isFurther && !(port - 1).pointee.isSilent
+    if !isListed {
+      elements.pointee.list[elements.pointee.count] = ModulatedElement(
+        parameter: binding.pointee.parameter, element: binding.pointee.element)
+      elements.pointee.count &+= 1
+    }
+    let entry = elements.pointee.list + (elements.pointee.count &- 1)
+    if !isStill { entry.pointee.isStill = false }
+    guard binding.pointee.isRatio else {
+      entry.pointee.addend = source
+      return
+    }
+    if isStill {
+      room.pointee = raise(1, by: source.pointee)
+      var frame = 0
+      let power = SIMD16<Float>(repeating: room.pointee)
+      while frame < blockCapacity {
+        room.store(power, frame)
+        frame &+= 16
+      }
+    } else {
+      multiply(nil, 1, by: source, to: room)
+    }
+    entry.pointee.factor = UnsafePointer(room)
+    room += blockCapacity
   }
 
   /// True when no channel of a modulation moves in this whole block: the pitches of held notes, for example. The parameter

@@ -70,14 +70,20 @@ struct Step: BitwiseCopyable {
   /// Silence flag of each output in this block; other steps point here.
   var outputSilence: UnsafeMutablePointer<Bool>
   var eventSources: UnsafeMutablePointer<EventSource>
-  /// Source of `fillDelay`.
-  var source: UnsafeMutablePointer<MixSource>
-  var chain: UnsafeMutablePointer<Chain>
+  /// The source of `fillDelay`, or the chain that begins here.
+  var record: UnsafeMutableRawPointer
   /// A bit for each modulated parameter, as in `NodeSlot.modulated`.
   var modulated: UInt64
 }
 
 extension Step {
+  /// Source of `fillDelay`.
+  var source: UnsafeMutablePointer<MixSource> {
+    @_noLocks get { record.assumingMemoryBound(to: MixSource.self) }
+  }
+  /// The chain that begins here.
+  var chain: UnsafeMutablePointer<Chain> { @_noLocks get { record.assumingMemoryBound(to: Chain.self) } }
+
   /// Its outputs are silent in this block.
   var isSilent: Bool { @_noLocks get { outputCount == 0 || outputSilence.pointee } }
 
@@ -130,9 +136,11 @@ struct InputBinding: BitwiseCopyable {
   var base: Float = 0
   /// Parameter that is modulated.
   var parameter: Int32
+  /// Its element, if the kernel modulates that itself; negative: the parameter's stream is modulated.
+  var element: Int32 = -1
   /// Two to the power of the sum multiplies the parameter; otherwise the sum is added to it.
   var isRatio = false
-  /// The binding before it modulates the same parameter.
+  /// The binding before it modulates the same parameter, or the same element of it.
   var isFurther = false
   /// The modulation is the only one, is added, and has one channel, as has the parameter, which is at rest.
   var isSingle = false

@@ -118,7 +118,7 @@ struct PlanPicture {
       let wires = modulations.filter { $0.cable.key.destinationPort == name }
       var channels = 1
       if let cable = wires.first(where: { !$0.cable.row.pointee.isForAll })?.cable,
-        case .parameter(let parameter) = cable.input
+        case .parameter(let parameter, _) = cable.input
       {
         channels = node.parameterChannels(parameter).count
       }

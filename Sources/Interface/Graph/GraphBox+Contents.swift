@@ -171,7 +171,8 @@ extension GraphBox {
   mutating func placePorts(
     _ facts: NodeFacts, _ used: Set<String>, _ usedOutputs: Set<String>, _ detail: Detail
   ) {
-    let parameters = facts.kind?.parameters.filter(KindDescription.isPort).map(\.name) ?? []
+    let parameters =
+      facts.kind?.parameters.filter { KindDescription.isPort($0) && $0.dimensions.isEmpty }.map(\.name) ?? []
     let modulated = parameters.filter(used.contains)
     var left = facts.kind?.inputs.map(\.name) ?? []
     left += used.subtracting(left).subtracting(parameters).sorted()

@@ -25,6 +25,8 @@ struct Grid {
   let columnLabels: [String]
   /// Gains of a matrix with their switches, by group.
   private let gains: Gains?
+  /// Outputs whose cables move a gain, by the gain's port.
+  private let movers: [String: [String]]
   /// Factors of a cable from each row to each column, row by row.
   private let factors: [Float]
   /// The engine's name of the cable's conversion, if it has no map.
@@ -61,6 +63,13 @@ struct Grid {
       let master = SwitchedGains("master", of: node, description: kind)
     else { return nil }
     gains = Gains(inputs: inputs, outputs: outputs, crosspoints: crosspoints, master: master)
+    movers = Dictionary(
+      grouping: scene.patch.cables(into: node.id, catalogue: scene.catalogue).filter {
+        kind.modulated(at: $0.ends.destination.port) != nil
+      }, by: \.ends.destination.port
+    ).mapValues { cables in
+      cables.map { "\(scene.patch.shortName(of: $0.ends, catalogue: scene.catalogue).source)" }
+    }
     subject = .matrix(node)
     name = node.name
     let facts = NodeFacts(node, scene.catalogue)
@@ -80,6 +89,7 @@ struct Grid {
     let cableName = scene.patch.shortName(of: cable.ends, catalogue: scene.catalogue)
     subject = .cable(cable, cableName)
     gains = nil
+    movers = [:]
     name = cableName.description
     let source = cable.ends.source
     let destination = cable.ends.destination
@@ -146,6 +156,9 @@ struct Grid {
     case (let row, let column): return gains.crosspoints[row, column]
     }
   }
+
+  /// Outputs whose cables move the gain of a cell.
+  func movers(of cell: GridCell) -> [String] { movers.isEmpty ? [] : movers[Self.path(cell).line] ?? [] }
 
   /// True when the cell has a gain that can be set.
   func contains(_ cell: GridCell) -> Bool {

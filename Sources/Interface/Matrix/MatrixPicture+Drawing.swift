@@ -124,7 +124,7 @@ extension MatrixPicture {
     // Decimal points are aligned.
     let cut = DisplayWidth.padded(shown, to: valueEnd(cell.column) + 1, right: true)
     canvas.put(cut, at: start, Style(key, on: isInRange ? .selection : nil))
-    if width >= 7, let mark = element?.mark {
+    if width >= 7, let mark = element?.mark ?? (grid.movers(of: cell).isEmpty ? nil : "~") {
       canvas.put(
         mark, at: start + Point(valueEnd(cell.column) + 2, 0), Style(mark == "M" ? .warning : .sounding))
     }

@@ -68,7 +68,7 @@ extension MatrixPicture {
     label.isEmpty ? "\(index)" : "\(index) \(label)"
   }
 
-  /// `muted`, `inverted`, `silent: others are soloed`
+  /// `muted`, `inverted`, `silent: others are soloed`, and `~lfo` for what moves it
   private static func switches(_ cell: GridCell, _ grid: Grid) -> String {
     guard let element = grid.element(cell) else { return "" }
     var words: [String] = []
@@ -76,6 +76,7 @@ extension MatrixPicture {
     if element.isSoloed { words.append("soloed") }
     if element.isInverted { words.append("inverted") }
     if !element.isHeard, !element.isMuted { words.append("silent while others are soloed") }
+    words += grid.movers(of: cell).map { "~" + $0 }
     return words.joined(separator: ", ")
   }
 

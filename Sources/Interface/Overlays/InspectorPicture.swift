@@ -124,7 +124,7 @@ struct InspectorPicture {
     let movers = movers(of: path)
     if !movers.isEmpty {
       let sweep = scene.patch.sweep(
-        of: node, parameter, wholeNote: scene.wholeNote, catalogue: scene.catalogue)
+        of: node, parameter, at: path.indices, wholeNote: scene.wholeNote, catalogue: scene.catalogue)
       let way = sweep.map { ", from \($0.low.display) to \($0.high.display)" } ?? ""
       sentences.append("Moved by \(movers.joined(separator: ", "))\(way).")
     }
@@ -158,10 +158,10 @@ struct InspectorPicture {
   /// Outputs whose cables move a parameter.
   private func movers(of path: ParameterPath) -> [String] {
     // An input of the same name is another port.
-    guard let node, let kind = facts.kind, !kind.inputs.contains(where: { $0.name == path.name }) else {
+    guard let node, let kind = facts.kind, !kind.inputs.contains(where: { $0.name == path.line }) else {
       return []
     }
-    let port = kind[parameter: path.name]?.glide ?? path.name
+    let port = kind[parameter: path.name]?.glide ?? path.line
     return scene.patch.cables(into: node.id, catalogue: scene.catalogue)
       .filter { $0.ends.destination.port == port }
       .compactMap { name(of: $0.ends.source, isSource: true) }

@@ -19,13 +19,14 @@ extension Scene {
   }
 
   /// `dist.out`; nil: the node is gone.
-  func name(of port: ListenedPort) -> String? { patch[port.node].map { "\($0.name).\(port.port)" } }
+  func name(of port: ListenedPort) -> String? { patch[port.node].map { "\(PortName($0.name, port.port))" } }
 
   /// The port of a name, which may be a node's alone.
   func soundPort(named name: String) -> ListenedPort? {
     if let node = patch[named: name] { return soundPorts(of: node).first }
-    guard let dot = name.lastIndex(of: "."), let node = patch[named: String(name[..<dot])] else { return nil }
-    let port = name[name.index(after: dot)...]
-    return soundPorts(of: node).first { $0.port == port }
+    guard let end = name.firstIndex(where: { $0 == "." || $0 == "[" }),
+      let node = patch[named: String(name[..<end])]
+    else { return nil }
+    return soundPorts(of: node).first { self.name(of: $0) == name }
   }
 }

@@ -57,8 +57,10 @@ struct CollapseNodes: EditMacro {
         end.node = inner(end.node)
         // A parameter is published: the cable itself moves it, in its unit.
         let declared = patch[cable.ends.destination.node].flatMap { catalogue[$0.kind] }?.inputs
-        if let parameter = end.port, declared?.contains(where: { $0.name == parameter }) == false {
-          let key = ports.publication(of: end.node, ParameterPath(parameter))
+        if let port = end.port, declared?.contains(where: { $0.name == port }) == false,
+          let path = ParameterPath(line: port)
+        {
+          let key = ports.publication(of: end.node, path)
           if let edit = key.edit { edits.append(edit) }
           edits.append(.connect(CableName(full.source, end), cable.settings))
           continue
@@ -130,7 +132,9 @@ private struct PortMaker {
   mutating func publication(of node: String, _ path: ParameterPath) -> (name: String, edit: Edit?) {
     let known = node + path.suffix
     guard published.insert(known).inserted else { return (known, nil) }
-    var name = container + "/" + path.name
+    // `gain`; of elements `in-0`, and of crosspoints `main-0-1`.
+    let stem = path.name.isEmpty ? String(NodePath.last(of: node)) : path.name
+    var name = container + "/" + ([stem] + path.indices.map(String.init)).joined(separator: "-")
     if taken.contains(name) { name = NodeName.free(like: name) { taken.contains($0) } }
     taken.insert(name)
     return (name, .setPatch(.publish(name, .setting(node, path))))

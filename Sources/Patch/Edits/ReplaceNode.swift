@@ -127,7 +127,7 @@ struct ReplaceNode: EditVerbs {
       }
       if cable.ends.destination.node == old.id {
         let port =
-          kind.map { $0.input(like: cable.ends.destination.port, isEvents: isEvents) }
+          kind.map { $0.input(like: cable.ends.destination.port, isEvents: isEvents, of: new) }
           ?? cable.ends.destination.port
         ends = port.flatMap { port in ends.map { Cable.Ends($0.source, PortReference(new.id, port)) } }
       }
@@ -164,8 +164,9 @@ struct ReplaceNode: EditVerbs {
 
 extension KindDescription {
   /// The input of that name, or else the first declared one of the same type. `isEvents`: nil if the type is not known: of any
-  /// type by its name, else of sound.
-  func input(like port: String, isEvents: Bool?) -> String? {
+  /// type by its name, else of sound. Nothing stands in for the gain of a channel that is not there.
+  func input(like port: String, isEvents: Bool?, of node: Node) -> String? {
+    if lacks(port, of: node) { return nil }
     if let type = inputIsEvents(port), type == isEvents ?? type { return port }
     return inputs.first { $0.isEvents == isEvents ?? false }?.name
   }

@@ -27,6 +27,10 @@ struct SetParameter: EditVerbs {
         node.lineComments[.setting(path)] = nil
       }
     }
+    for ends in work.unplugged {
+      draft.patch.keepInScenes(ends)
+      draft.patch.unplug(ends)
+    }
     if work.isSize { for edit in draft.cuttingMaps(at: work.node) { try draft.apply(edit) } }
   }
 
@@ -38,6 +42,8 @@ struct SetParameter: EditVerbs {
     /// nil: unknown kind.
     var defaultValue: Value?
     var dropped: [ParameterPath] = []
+    /// Cables to elements that the node has no more.
+    var unplugged: [Cable.Ends] = []
     /// The parameter determines the number of channels of an output.
     var isSize = false
   }
@@ -66,9 +72,11 @@ struct SetParameter: EditVerbs {
         throw .noChangeOverTime(SettingName(name, path))
       }
     }
+    let new = checked ?? parameter.defaultValue
     return Work(
       node: node.id, value: checked, defaultValue: parameter.defaultValue(at: path),
-      dropped: dropped(by: checked ?? parameter.defaultValue, parameter: parameter, of: node, kind: kind),
+      dropped: dropped(by: new, parameter: parameter, of: node, kind: kind),
+      unplugged: unplugged(by: new, parameter: parameter, of: node, kind: kind, in: draft),
       isSize: kind.outputs.contains { $0.format == .parameter(parameter.name) })
   }
 
@@ -85,6 +93,9 @@ struct SetParameter: EditVerbs {
       }
       if kind.outputs.contains(where: { $0.format == .parameter(parameter.name) }) {
         edits += restoringMaps(of: node, as: new, in: draft)
+      }
+      for ends in unplugged(by: new, parameter: parameter, of: node, kind: kind, in: draft) {
+        edits += Connect.restoring(ends, in: draft.patch)
       }
     }
     return .joined(edits)
@@ -130,6 +141,22 @@ struct SetParameter: EditVerbs {
     return node.settings.keys.sorted().filter { path in
       guard let owner = dimensioned.first(where: { $0.name == path.name }) else { return false }
       return zip(path.indices, owner.dimensions).contains { $1 == parameter.name && Double($0) >= size }
+    }
+  }
+}
+
+extension SetParameter {
+  /// Cables to elements whose indices are out of bounds after a size shrinks.
+  private func unplugged(
+    by value: Value, parameter: ParameterDescription, of node: Node, kind: KindDescription, in draft: Draft
+  ) -> [Cable.Ends] {
+    guard parameter.form == .integer,
+      kind.parameters.contains(where: { $0.isModulatedByKernel && $0.dimensions.contains(parameter.name) })
+    else { return [] }
+    var node = node
+    node.settings[path] = value
+    return draft.patch.cables(into: node.id, catalogue: draft.catalogue).map(\.ends).filter {
+      kind.lacks($0.destination.port, of: node)
     }
   }
 }
