@@ -397,13 +397,18 @@ struct InspectorPicture {
     let found = (port.isInput ? report?.inputs : report?.outputs)?.first { $0.name == port.port }
     let levels = found.map { port.isInput ? scene.levels(ofInput: $0).peaks : $0.peaks }
     let peak = levels?.max() ?? 0
-    var spans = [Span(DisplayWidth.padded(port.port, to: portColumns), .port)]
     let isControl = facts.kind.map { $0.category == .modulation || $0.category == .control } ?? false
-    spans += Meter.bar(
+    let bar = Meter.bar(
       isControl ? min(peak, Meter.unclipped) : peak, columns: min(20, max(0, inner.columns - 9 - portColumns))
     )
-    spans.append(Span(DisplayWidth.padded(Meter.text(peak), to: 5, right: true) + " dB", .value))
-    canvas.put(spans, at: Point(inner.column, row), columns: inner.columns)
+    let end = portColumns + bar.count
+    canvas.put(
+      [Span(DisplayWidth.padded(port.port, to: portColumns), .port)], at: Point(inner.column, row),
+      columns: inner.columns)
+    canvas.put(bar, at: Point(inner.column + portColumns, row))
+    canvas.put(
+      [Span(DisplayWidth.padded(Meter.text(peak), to: 5, right: true) + " dB", .value)],
+      at: Point(inner.column + end, row), columns: inner.columns - end)
     guard soundRows > 1 else { return }
     ScopeLane.draw(
       inspector.picture.trace, lane: 0, scale: inspector.picture.scale, kept: nil,
