@@ -20,15 +20,20 @@ struct OutputSheet {
   /// From here on ncurses writes into the memory. Without memory it goes on with the terminal.
   mutating func begin() {
     memory = cterminal_memory_file()
-    if memory >= 0 { dup2(memory, descriptor) }
+    if memory >= 0 { lead(to: memory) }
+  }
+
+  private func lead(to target: Int32) {
+    dup2(target, descriptor)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
   }
 
   /// Gives ncurses the terminal for a moment, for its settings.
   func withTerminal(_ body: () -> Void) {
     guard memory >= 0 else { return body() }
-    dup2(terminal, descriptor)
+    lead(to: terminal)
     body()
-    dup2(memory, descriptor)
+    lead(to: memory)
   }
 
   /// Bytes written since the last call.
