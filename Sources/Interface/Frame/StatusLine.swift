@@ -90,6 +90,9 @@ enum StatusLine {
         groups[index].isShown = false
       }
     }
+    for index in order where groups[index].rank == .marks && total(groups, gap: 2) > columns {
+      if let short = groups[index].short { groups[index].spans = short }
+    }
     leaveOut { $0 > .rest }
     // Otherwise the driver is shown whole as long as possible.
     if groups.contains(where: { $0.rank == .take || $0.rank == .transport }) {
@@ -181,7 +184,7 @@ enum StatusLine {
     return ViewState.Message(fault, isError: true)
   }
 
-  /// `mute main  solo main`, and numbers of maps and controls: `2 ◂  3 ①`.
+  /// `mute main  solo main`, and numbers of maps and controls: `2 maps  3 controls`, or `2 ◂  3 ①`.
   private static func marks(_ marks: PatchMarks) -> [Group] {
     var groups: [Group] = []
     func add(_ word: String, _ names: [String]) {
@@ -192,14 +195,22 @@ enum StatusLine {
     }
     add("mute", marks.muted)
     add("solo", marks.soloed)
-    var figures: [Span] = []
-    for (count, mark) in [(marks.maps, PatchMarks.map), (marks.controls, PatchMarks.control(1))]
-    where count > 0 {
-      figures += [
-        Span((figures.isEmpty ? "" : "  ") + "\(count)", .statusValue), Span(" \(mark)", .statusBar),
-      ]
+    let sums = [(marks.maps, "map", PatchMarks.map), (marks.controls, "control", PatchMarks.control(1))]
+      .filter { $0.0 > 0 }
+    func figures(_ word: (_ count: Int, _ name: String, _ sign: String) -> String) -> [Span] {
+      sums.enumerated().flatMap { index, sum in
+        [
+          Span((index == 0 ? "" : "  ") + "\(sum.0)", .statusValue),
+          Span(" " + word(sum.0, sum.1, sum.2), .statusBar),
+        ]
+      }
     }
-    if !figures.isEmpty { groups.append(Group(spans: figures, rank: .marks)) }
+    if !sums.isEmpty {
+      groups.append(
+        Group(
+          spans: figures { count, name, _ in count == 1 ? name : name + "s" },
+          short: figures { _, _, sign in sign }, rank: .marks))
+    }
     return groups
   }
 

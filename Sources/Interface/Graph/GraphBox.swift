@@ -291,6 +291,14 @@ struct GraphBox {
     scene.catalogue[report.kind]?.inputs.isEmpty == true
   }
 
+  /// Columns with which the names in its lines are whole.
+  var columnsOfNames: Int {
+    let names = lines.map {
+      if case .setting(let name, _) = $0 { DisplayWidth.of(name) } else { Self.width($0) }
+    }
+    return min(names.max() ?? 0, detail.columns) + 4
+  }
+
   private static func width(_ line: Line) -> Int {
     switch line {
     case .setting(let name, let value): name.count + (name.hasSuffix(mark) ? 0 : 1) + DisplayWidth.of(value)

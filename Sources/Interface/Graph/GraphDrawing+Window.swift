@@ -5,6 +5,8 @@ import Screen
 extension GraphDrawing {
   /// The part of the graph that the window shows, with its levels.
   struct Window {
+    /// In the diagram's coordinates.
+    let area: Rect
     /// Places of the boxes and of the cables in sight.
     let boxes: [Int]
     let wires: [Int]
@@ -19,6 +21,7 @@ extension GraphDrawing {
     private(set) var still: Still?
 
     init(_ picture: GraphPicture, _ scene: Scene, _ state: ViewState, _ area: Rect) {
+      self.area = area
       boxes = picture.frames.indices.filter { picture.frames[$0].intersects(area) }
       wires = picture.wires.indices.filter { picture.diagram.routes[$0].crosses(area) }
       focus = state.focus.map(picture.shown)
@@ -30,26 +33,31 @@ extension GraphDrawing {
       looks = wires.map { GraphDrawing.look(picture.wires[$0], scene) }
       guard let version = picture.version, !wires.contains(where: { picture.wires[$0].isFading(scene) })
       else { return }
-      still = Still(
+      let boxes = Still.Boxes(
         picture: version, area: area, focus: focus, marked: state.marked, changed: scene.changedByOthers,
-        sounding: sounding, looks: looks)
+        sounding: sounding)
+      still = Still(boxes: boxes, looks: looks)
     }
   }
 
   /// Facts that decide about all cells besides levels.
   struct Still: Equatable, Sendable {
-    let picture: PictureVersion
-    let area: Rect
-    let focus: NodeID?
-    let marked: Set<NodeID>
-    let changed: Set<NodeID>
-    let sounding: [Bool]
-    let looks: [CableLook]
+    struct Boxes: Equatable, Sendable {
+      let picture: PictureVersion
+      let area: Rect
+      let focus: NodeID?
+      let marked: Set<NodeID>
+      let changed: Set<NodeID>
+      let sounding: [Bool]
 
-    static func == (a: Still, b: Still) -> Bool {
-      a.picture === b.picture && a.area == b.area && a.focus == b.focus && a.sounding == b.sounding
-        && a.looks == b.looks && a.marked == b.marked && a.changed == b.changed
+      static func == (a: Boxes, b: Boxes) -> Bool {
+        a.picture === b.picture && a.area == b.area && a.focus == b.focus && a.sounding == b.sounding
+          && a.marked == b.marked && a.changed == b.changed
+      }
     }
+
+    let boxes: Boxes
+    let looks: [CableLook]
   }
 }
 

@@ -21,8 +21,8 @@ enum GraphDrawing {
     let window = Window(
       picture, scene, state,
       Rect(column: scrolled.column, row: scrolled.row, columns: bounds.columns, rows: bounds.rows))
-    canvas.draw(in: bounds, showing: window.still, from: still) { canvas in
-      canvas.draw(in: bounds, scrolled: scrolled) { drawStill(picture, window, scene, state, on: &$0) }
+    canvas.draw(in: bounds, showing: window.still, from: still) {
+      drawStill(picture, window, scene, state, on: &$0)
     }
     canvas.draw(in: bounds, scrolled: scrolled) { canvas in
       for (index, peaks) in zip(window.boxes, window.peaks) where picture.boxes[index].detail != .dot {
@@ -40,7 +40,28 @@ enum GraphDrawing {
   private static func drawStill(
     _ picture: GraphPicture, _ window: Window, _ scene: Scene, _ state: ViewState, on canvas: inout Canvas
   ) {
-    let marks = PatchMarks.of(scene).cables
+    let bounds = canvas.bounds
+    canvas.draw(in: bounds, showing: window.still?.boxes, from: stillBoxes) { canvas in
+      canvas.draw(in: bounds, scrolled: window.area.origin) {
+        drawBoxes(picture, window, scene, state, on: &$0)
+      }
+    }
+    canvas.draw(in: bounds, scrolled: window.area.origin) { canvas in
+      let looks = Dictionary(uniqueKeysWithValues: zip(window.wires, window.looks))
+      canvas.drawCables(of: picture.diagram) { looks[$0] ?? look(picture.wires[$0], scene) }
+      drawMarks(picture, window.wires, scene, on: &canvas)
+      if !picture.isHinting {
+        drawLabels(picture, window.wires, scene, PatchMarks.of(scene).cables, on: &canvas)
+      }
+      if let hints = state.overlay as? PortHints {
+        drawHints(hints.targets, hints.typed, picture, on: &canvas)
+      }
+    }
+  }
+
+  private static func drawBoxes(
+    _ picture: GraphPicture, _ window: Window, _ scene: Scene, _ state: ViewState, on canvas: inout Canvas
+  ) {
     for (place, index) in window.boxes.enumerated() {
       let (box, frame) = (picture.boxes[index], picture.frames[index])
       let isFocused = box.id == window.focus
@@ -59,17 +80,11 @@ enum GraphDrawing {
         canvas.set("◆", at: frame.origin, Style(.accent))
       }
     }
-    let looks = Dictionary(uniqueKeysWithValues: zip(window.wires, window.looks))
-    canvas.drawCables(of: picture.diagram) { looks[$0] ?? look(picture.wires[$0], scene) }
-    drawMarks(picture, window.wires, scene, on: &canvas)
-    if !picture.isHinting { drawLabels(picture, window.wires, scene, marks, on: &canvas) }
-    if let hints = state.overlay as? PortHints {
-      drawHints(hints.targets, hints.typed, picture, on: &canvas)
-    }
   }
 
   /// What stood still in the last picture.
   private static let still = KeptCells<Still>()
+  private static let stillBoxes = KeptCells<Still.Boxes>()
 
   /// The point of the diagram at the view's upper left corner: the user's scroll position, clamped, and moved
   /// so that the focused box is visible.
@@ -77,11 +92,8 @@ enum GraphDrawing {
     let size = picture.diagram.size
     let wanted = state.scroll[.graph] ?? (row: 0, column: 0)
     let focus = state.graph.isScrolledFreely ? nil : state.focus.flatMap(picture.frame)
-    // Hints stand beside the boxes.
-    let margin = state.overlay is PortHints ? 3 : 1
     return Point(
-      offset(
-        wanted.column, size.columns, view.columns, margin: margin, focus.map { ($0.column, $0.right) }),
+      offset(wanted.column, size.columns, view.columns, margin: 1, focus.map { ($0.column, $0.right) }),
       offset(wanted.row, size.rows, view.rows, margin: 0, focus.map { ($0.row, $0.bottom) }))
   }
 

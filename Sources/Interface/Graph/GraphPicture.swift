@@ -331,11 +331,6 @@ struct GraphPicture {
     options.rowGap = detail == .small || detail == .dot ? 0 : 1
     options.gridRows = gridRows
     options.page = page
-    // Room for two letters at each end, and at both edges.
-    if isHinting {
-      options.margin = 5
-      options.page?.columns = max(1, page.columns - 4)
-    }
     let cables = wires.indices.map { index in
       let (source, destination) = (shown(wires[index].ends.source), shown(wires[index].ends.destination))
       return DiagramCable(
@@ -381,9 +376,12 @@ struct GraphPicture {
     return isRagged ? diagram() : first
   }
 
-  /// Columns of a box for its contents, and as it was first shown.
+  /// Columns of a box for its contents, and as it was first shown. While parameters are offered, their names widen it, and
+  /// their values do not.
   private func ownColumns(_ index: Int) -> Int {
-    max(boxes[index].size.columns, widths.width(of: boxes[index].id, at: detail) ?? 0)
+    let box = boxes[index]
+    guard let kept = widths.width(of: box.id, at: detail) else { return box.size.columns }
+    return max(kept, isHinting ? box.columnsOfNames : box.size.columns)
   }
 
   private func node(_ index: Int, columns: Int) -> DiagramNode {
