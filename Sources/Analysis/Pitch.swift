@@ -6,6 +6,8 @@ public struct Pitch: Sendable, Equatable {
   public var frequency: Double
   /// How periodic the sound is: 1 is a tone that repeats exactly.
   public var clarity: Double
+  /// Several notes sound together: the frequency is that of their common period, which none of them has.
+  public var isOfSeveral = false
 
   /// A pitch of a frequency in Hz.
   public init(frequency: Double, clarity: Double = 1) {
@@ -77,7 +79,44 @@ public final class PitchDetector {
     let period = refined(first.place, curve)
     let frequency = rate / period
     guard Self.range.contains(frequency) else { return nil }
-    return Pitch(frequency: frequency, clarity: Double(min(1, first.height)))
+    var pitch = Pitch(frequency: frequency, clarity: Double(min(1, first.height)))
+    pitch.isOfSeveral = isOfSeveral(samples, frequency)
+    return pitch
+  }
+
+  /// True when a sound of this period lacks what one voice would have. The notes of a triad are harmonics from the third on
+  /// of their common period, those of a fifth are even ones and multiples of three; and a voice without its first harmonic
+  /// has its strongest among the next two.
+  private func isOfSeveral(_ samples: [Float], _ frequency: Double) -> Bool {
+    let highest = max(1, min(Self.harmonics, Int(0.5 * rate / frequency)))
+    let powers = (1...highest).map { power(of: samples, at: frequency * Double($0)) }
+    let most = powers.max() ?? 0
+    func lacks(_ number: Int) -> Bool {
+      !powers.indices.contains(number - 1) || powers[number - 1] < Self.leastHarmonic * most
+    }
+    guard lacks(1) else { return false }
+    return lacks(2) || lacks(5) && lacks(7) || powers.prefix(3).allSatisfy { $0 < most }
+  }
+
+  /// Harmonics that are looked at.
+  private static let harmonics = 16
+  /// Power of a harmonic that is there, of the strongest one's: -26 dB, above the window's side lobes.
+  private static let leastHarmonic = 0.0025
+
+  /// Power at a frequency in Hz, through a Hann window.
+  private func power(of samples: [Float], at frequency: Double) -> Double {
+    // Unit vectors that turn with the frequency and with the window.
+    let (turn, opening) = (2 * Double.pi * frequency / rate, 2 * Double.pi / Double(samples.count))
+    let (turnX, turnY, openX, openY) = (cos(turn), sin(turn), cos(opening), sin(opening))
+    var (x, y, a, b, sumX, sumY) = (1.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    for sample in samples {
+      let value = Double(sample) * (1 - a)
+      sumX += value * x
+      sumY += value * y
+      (x, y) = (x * turnX - y * turnY, x * turnY + y * turnX)
+      (a, b) = (a * openX - b * openY, a * openY + b * openX)
+    }
+    return sumX * sumX + sumY * sumY
   }
 
   /// The paper's normalised square difference function: 1 where the sound is the same as it was so much earlier, in

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <termios.h>
@@ -188,6 +189,8 @@ void cterminal_set_active(int is_active) {
   atomic_store(&active, is_active);
   if (is_active) keep_errors();
 }
+
+int cterminal_memory_file(void) { return memfd_create("screen", MFD_CLOEXEC); }
 
 int cterminal_wake_descriptor(void) { return wake[0]; }
 

@@ -88,6 +88,13 @@ final class DiskFile {
     return fstat(file, &info) == 0 ? UInt(info.st_dev) : 0
   }
 
+  /// Its path leads to it: it was not removed or renamed, and its disk is still mounted there.
+  var isInPlace: Bool {
+    var (own, there) = (stat(), stat())
+    return fstat(file, &own) == 0 && stat(path, &there) == 0
+      && (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino)
+  }
+
   /// Free bytes on its disk.
   var room: Int64? { calls.room(file) }
 

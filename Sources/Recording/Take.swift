@@ -77,10 +77,18 @@ public final class Take: Sendable {
 
   /// Makes its file. One that nobody wants any more by then is removed. Waits for the disk.
   func open(_ calls: DiskCalls, _ register: TakeRegister?) throws(RecordingError) {
-    let file = try TakeFiles.create(
-      request.path, channels: reader.channels, rate: request.rate, format: request.format, calls: calls)
+    let note = register?.note(of: request.path)
+    let file: any TakeFile
+    do throws(RecordingError) {
+      file = try TakeFiles.create(
+        request.path, channels: reader.channels, rate: request.rate, format: request.format, calls: calls)
+    } catch {
+      note?.remove()
+      throw error
+    }
+    note?.name(file.disk.path)
     let writer = TakeWriter(
-      file, reader, rate: request.rate, start: firstFrame, note: register?.note(of: file.disk.path),
+      file, reader, rate: request.rate, start: firstFrame, note: note,
       hasCeiling: request.format.hasCeiling(in: request.path))
     let isWanted = state.withLock { state in
       guard !state.isUnwanted else { return false }

@@ -18,12 +18,14 @@ public enum TakeMender {
   public static func mend(_ path: String, marks: [Mark] = []) throws(RecordingError) -> Report {
     let disk = try DiskFile(mending: path)
     defer { disk.shut() }
+    // Its program ended before the disk took anything.
+    if disk.length == 0 { return Report(frames: 0, rate: 0, cut: 0) }
     let head = disk.read(4, at: 0)
     switch String(decoding: head, as: UTF8.self) {
     case "RIFF", "RF64": return try mendWave(disk, marks)
     case "fLaC": return try FlacMender(disk).mend()
     case "OggS": return try OggMender(disk).mend()
-    default: throw .beyondMending(path: path, disk.length == 0 ? "nothing had been written" : "no sound file")
+    default: throw .beyondMending(path: path, "no sound file")
     }
   }
 
@@ -70,14 +72,14 @@ struct FlacMender {
     var info: [UInt8] = []
     while true {
       let head = disk.read(4, at: place)
-      guard head.count == 4 else { throw .beyondMending(path: disk.path, "cut off within its head") }
+      guard head.count == 4 else { return TakeMender.Report(frames: 0, rate: 0, cut: length) }
       let size = Int(head[1]) << 16 | Int(head[2]) << 8 | Int(head[3])
       if head[0] & 0x7F == 0 { info = disk.read(34, at: place + 4) }
       place += 4 + Int64(size)
       if head[0] & 0x80 != 0 { break }
     }
     guard info.count == 34, place <= length else {
-      throw .beyondMending(path: disk.path, "cut off within its head")
+      return TakeMender.Report(frames: 0, rate: 0, cut: length)
     }
     let rate = Int(info[10]) << 12 | Int(info[11]) << 4 | Int(info[12]) >> 4
     let block = Int64(info[0]) << 8 | Int64(info[1])
@@ -184,6 +186,8 @@ struct FlacMender {
 /// Cuts an Ogg stream (RFC 3533) at its last whole page and marks that as the last.
 struct OggMender {
   private let disk: DiskFile
+  /// Bytes of a page with the most segments of the largest size.
+  private static let largestPage = Int64(27 + 255 + 255 * 255)
 
   init(_ disk: DiskFile) { self.disk = disk }
 
@@ -198,7 +202,9 @@ struct OggMender {
       if position > 0 { last = (place - Int64(page.count), place, position) }
     }
     guard let last, var page = page(at: last.start) else {
-      throw .beyondMending(path: disk.path, "cut off within its head")
+      // Behind the heads there is at most a part of the first page of sound.
+      guard length - place <= Self.largestPage else { throw .beyondMending(path: disk.path, "damaged") }
+      return TakeMender.Report(frames: 0, rate: format.rate, cut: length - place)
     }
     disk.cut(to: last.end)
     if page[5] & 4 == 0 {

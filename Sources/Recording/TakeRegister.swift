@@ -1,7 +1,7 @@
 import Glibc
 
 /// Notes of the takes that are under way, one file each, locked by the program that writes the take. A note that nobody
-/// locks is of a take that was cut off.
+/// locks is of a take that was cut off. A note names the wanted file before a disk that hangs may make it, then the file.
 public struct TakeRegister: Sendable {
   private let folder: String
   private let makeFolder: @Sendable () -> Void
@@ -22,13 +22,16 @@ public struct TakeRegister: Sendable {
       file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard file >= 0 else { return nil }
       flock(file, LOCK_EX | LOCK_NB)
-      write("\(TakeRegister.head)\nfile \(take)\n")
+      write("\(TakeRegister.head)\nwanted \(take)\n")
     }
 
     private func write(_ text: String) {
       let bytes = Array(text.utf8)
       _ = Glibc.write(file, bytes, bytes.count)
     }
+
+    /// The file is made.
+    func name(_ take: String) { write("file \(TakeRegister.whole(take))\n") }
 
     func add(_ mark: Mark) { write("mark \(mark.frame) \(mark.text)\n") }
 
@@ -37,13 +40,15 @@ public struct TakeRegister: Sendable {
     deinit { if file >= 0 { close(file) } }
   }
 
-  /// A note of the take in this file; nil: it cannot be written.
+  private static func whole(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
+    defer { free(here) }
+    return String(cString: here) + "/" + path
+  }
+
+  /// A note of the take that is to be in this file; nil: it cannot be written.
   func note(of take: String) -> Note? {
-    var full = take
-    if !take.hasPrefix("/"), let here = getcwd(nil, 0) {
-      full = String(cString: here) + "/" + take
-      free(here)
-    }
+    let full = Self.whole(take)
     guard !full.utf8.contains(10) else { return nil }
     makeFolder()
     for number in 1...999 {
@@ -80,22 +85,25 @@ public struct TakeRegister: Sendable {
     else { return nil }
     var bytes = [UInt8](repeating: 0, count: min(Int(info.st_size), 1 << 22))
     let count = pread(file, &bytes, bytes.count, 0)
-    guard count > 0, let (take, marks) = Self.read(Array(bytes.prefix(count))) else {
+    guard count > 0, let (take, isMade, marks) = Self.read(Array(bytes.prefix(count))) else {
       // Of a note that was cut off nothing is left to say; another file is not ours.
-      if (Self.head + "\nfile ").utf8.starts(
-        with: bytes.prefix(max(count, 0)).prefix(Self.head.utf8.count + 6))
-      {
+      let begun = bytes.prefix(max(count, 0)).prefix(Self.head.utf8.count + 6)
+      if ["file ", "wanted "].contains(where: { (Self.head + "\n" + $0).utf8.starts(with: begun) }) {
         unlink(note)
       }
       return nil
     }
     defer { unlink(note) }
+    if !isMade { return removeEmpty(take, since: info.st_mtim) }
     var present = stat()
     guard stat(take, &present) == 0 else {
       return .warning("\(take), a take that was cut off, is not there any more")
     }
     do throws(RecordingError) {
       let report = try TakeMender.mend(take, marks: marks)
+      if report.frames == 0, report.cut <= Self.mostWithoutSound, unlink(take) == 0 {
+        return .news("\(take) was cut off before any of its sound was written: no file is left")
+      }
       let length =
         report.rate > 0 ? " of \(Take.length(seconds: Double(report.frames) / Double(report.rate)))" : ""
       let isWritten = report.rate > 0 ? journal(take, report.frames, Double(report.rate)) : false
@@ -106,17 +114,39 @@ public struct TakeRegister: Sendable {
     }
   }
 
-  /// The take and its marks; nil: no such note.
-  package static func read(_ bytes: [UInt8]) -> (take: String, marks: [Mark])? {
+  /// Bytes behind the head of a file that hold no sound: more are damaged sound, which stays.
+  private static let mostWithoutSound: Int64 = 1 << 17
+
+  /// Removes the empty file that a disk made after all when nobody waited for it any more. Files with something in them, and
+  /// those that are older than the note, are others'.
+  private func removeEmpty(_ wanted: String, since begin: timespec) -> Notice {
+    var info = stat()
+    var number = 1
+    while number < 9999, lstat(TakeFiles.numbered(wanted, number), &info) == 0 {
+      let path = TakeFiles.numbered(wanted, number)
+      let isLater = (info.st_ctim.tv_sec, info.st_ctim.tv_nsec) >= (begin.tv_sec, begin.tv_nsec)
+      if info.st_mode & S_IFMT == S_IFREG, info.st_size == 0, isLater, unlink(path) == 0 {
+        return .news("\(path) was cut off before any of its sound was written: no file is left")
+      }
+      number += 1
+    }
+    return .warning("\(wanted): nothing was recorded, since the disk did not answer until the program ended")
+  }
+
+  /// The take, if its file was made, and its marks; nil: no such note.
+  package static func read(_ bytes: [UInt8]) -> (take: String, isMade: Bool, marks: [Mark])? {
     var lines = String(decoding: bytes, as: UTF8.self).split(
       separator: "\n", omittingEmptySubsequences: false)
-    guard lines.count > 2, lines.removeFirst() == head[...], lines[0].hasPrefix("file ") else { return nil }
+    guard lines.count > 2, lines.removeFirst() == head[...] else { return nil }
+    let wanted = lines[0].hasPrefix("wanted ") ? String(lines.removeFirst().dropFirst(7)) : nil
     // The last line may be cut off.
-    let marks = lines.dropFirst().dropLast().compactMap { line -> Mark? in
+    lines.removeLast()
+    guard let line = lines.first, line.hasPrefix("file ") else { return wanted.map { ($0, false, []) } }
+    let marks = lines.dropFirst().compactMap { line -> Mark? in
       let words = line.split(separator: " ", maxSplits: 2)
       guard words.count == 3, words[0] == "mark", let frame = Int64(words[1]), frame >= 0 else { return nil }
       return Mark(frame: frame, text: String(words[2]))
     }
-    return (String(lines[0].dropFirst(5)), marks)
+    return (String(line.dropFirst(5)), true, marks)
   }
 }

@@ -28,6 +28,8 @@ final class TakeWriter: @unchecked Sendable {
   /// The format has no numbers beyond full scale, and so many samples were beyond.
   private let hasCeiling: Bool
   private var clipped = 0
+  /// The file has been found missing from its place.
+  private var isAway = false
   /// The last warning was for so many seconds left.
   private var warned = Double.infinity
 
@@ -62,6 +64,13 @@ final class TakeWriter: @unchecked Sendable {
       nextLook = wall + 1_000_000_000
       file.refresh()
       said += look(wall, others)
+      if !isAway, !file.disk.isInPlace {
+        isAway = true
+        said.append(
+          .warning(
+            "\(file.disk.path) is not in its place any more (removed, renamed, or unmounted): the take goes on, and may be lost"
+          ))
+      }
     }
     return said
   }
@@ -167,6 +176,7 @@ final class TakeWriter: @unchecked Sendable {
     }
     isFinished = true
     defer { note?.remove() }
+    let isInPlace = file.disk.isInPlace
     var said: [Notice] = []
     do throws(RecordingError) {
       written = try file.finish(marks)
@@ -179,8 +189,11 @@ final class TakeWriter: @unchecked Sendable {
       said.append(.warning("nothing could be recorded, and no file is left: \(fault)"))
     } else if let fault {
       said.append(.warning("the take ended at \(length): \(fault); what was recorded is whole"))
-    } else if access(path, F_OK) != 0 {
-      said.append(.warning("\(path) was taken away while it was recorded: nothing is left of it"))
+    } else if !isInPlace {
+      said.append(
+        .warning(
+          "\(path), \(length), is not in its place: it was moved, removed or unmounted while it was recorded")
+      )
     } else {
       said.append(.news("recorded \(path), \(length)"))
     }

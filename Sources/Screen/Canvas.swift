@@ -84,6 +84,25 @@ public struct Canvas: Equatable, Sendable {
     return cells[place.row * columns + place.column]
   }
 
+  /// True when all of a rectangle is visible.
+  func isVisible(_ rect: Rect) -> Bool { !rect.isEmpty && visible.intersection(rect) == rect }
+
+  /// The cells of a visible rectangle, row by row.
+  func contents(of rect: Rect) -> [Cell] {
+    let area = rect.offset(by: origin)
+    return (area.row..<area.bottom).flatMap { cells[$0 * columns + area.column..<$0 * columns + area.right] }
+  }
+
+  /// Puts cells into a visible rectangle, row by row, across no wide character at its sides.
+  mutating func replace(_ rect: Rect, by new: [Cell]) {
+    let area = rect.offset(by: origin)
+    for row in 0..<area.rows {
+      let start = (area.row + row) * columns + area.column
+      cells.replaceSubrange(
+        start..<start + area.columns, with: new[row * area.columns..<(row + 1) * area.columns])
+    }
+  }
+
   /// Writes one character of one column.
   public mutating func set(_ glyph: Glyph, at point: Point, _ style: Style = .text) {
     write(glyph, width: 1, at: point + origin, style)
@@ -112,17 +131,12 @@ public struct Canvas: Equatable, Sendable {
     put(text, at: Point(point.column - DisplayWidth.of(text), point.row), style)
   }
 
-  /// Fills a rectangle with a character of any width.
-  public mutating func fill(
-    _ rect: Rect, _ character: Character = " ", _ style: Style = Style(.background)
-  ) {
-    let shown = DisplayWidth.shown(character)
+  /// Fills a rectangle with a character of one column.
+  public mutating func fill(_ rect: Rect, _ glyph: Glyph = " ", _ style: Style = Style(.background)) {
     // Only the visible part, so that filling something huge costs little.
     let area = rect.offset(by: origin).intersection(clip)
     for row in area.row..<area.bottom {
-      for column in stride(from: area.column, to: area.right, by: shown.width) {
-        write(shown.glyph, width: shown.width, at: Point(column, row), style)
-      }
+      for column in area.column..<area.right { write(glyph, width: 1, at: Point(column, row), style) }
     }
   }
 

@@ -10,8 +10,10 @@ extension Session {
   func followDefinitions(now: Int64 = monotonicTime()) {
     guard options.followsFile, !ignoresFile, now >= fileWatch.nextDefinitionLook else { return }
     fileWatch.nextDefinitionLook = now + FileWatch.interval
+    let places = definitionPlaces
+    if places.isEmpty { return }
     let library = library(for: file)
-    for place in definitionPlaces(library) {
+    for place in places {
       let stamp = FileStamp(path: place)
       guard var seen = fileWatch.definitions[place] else {
         // What was written since it was read differs from what is known of it.
@@ -34,8 +36,9 @@ extension Session {
   }
 
   /// The places of all files of sub-patches, also of those that are not there.
-  private func definitionPlaces(_ library: DefinitionLibrary) -> [String] {
+  private var definitionPlaces: [String] {
     if fileWatch.revision === patch.revision { return fileWatch.places }
+    let library = library(for: file)
     let places = Set(
       patch.nodes.values.lazy.filter { [catalogue] in catalogue[$0.kind]?.isContainer == true }
         .compactMap { [catalogue] in catalogue.definitionFile(of: $0).map(library.place) })

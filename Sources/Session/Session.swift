@@ -82,7 +82,7 @@ public struct SessionOptions: Sendable {
   /// journal.
   var journaled = (undo: 0, redo: 0)
   /// Engine frame of the statement being performed; nil: the next block.
-  private var due: Int64?
+  var due: Int64?
   /// Another session holds the file's journal.
   public internal(set) var isLocked = false
   /// Errors and warnings of the file when it was opened.
@@ -141,9 +141,9 @@ public struct SessionOptions: Sendable {
   /// In a replay: files that nodes get when the journal says so.
   var heldFiles: [NodeID: Resource]?
   /// Number of edits in this session.
-  public private(set) var editCount = 0
+  public internal(set) var editCount = 0
   /// Longest time of an edit in seconds, from its line to the command ring.
-  public private(set) var longestEdit = 0.0
+  public internal(set) var longestEdit = 0.0
 
   /// Descriptions of the node kinds that it can open, edit and run.
   public var catalogue: KindCatalogue { engine.kinds.catalogue.with(definitions: definitions) }
@@ -178,7 +178,7 @@ public struct SessionOptions: Sendable {
   }
 
   /// The edit, in which states of copied nodes follow as settings: only the engine knows them.
-  private func withStates(_ edit: Edit) -> Edit {
+  func withStates(_ edit: Edit) -> Edit {
     switch edit {
     case .all(let edits): return .all(edits.map(withStates))
     case .copy(let name, let newName):
@@ -327,192 +327,5 @@ public struct SessionOptions: Sendable {
   public func finishedEditLog() -> [EditEntry] {
     engine.closeEditLog()
     return engine.editLog()
-  }
-
-  // MARK: Edits
-
-  /// True when there are unsaved edits.
-  public var isModified: Bool { patch != saved || !surroundings.kept.isEmpty || !surroundings.split.isEmpty }
-  /// Undoable edits, the latest first, as lines of the language.
-  public var undoList: [String] { history.undoList }
-  /// Redoable edits, the next one first, as lines of the language.
-  public var redoList: [String] { history.redoList }
-
-  /// Performs one line of the language, from the prompt, a script or remote control. Returns an answer;
-  /// throws a `Diagnostic` with the place in the line. A refused line changes nothing. `frame`: engine time
-  /// of its effect; nil: the next block. Later lines wait for it.
-  @discardableResult public func perform(
-    _ line: String, file: String = "", line number: Int = 1, column: Int = 1, at frame: Int64? = nil
-  ) throws(Diagnostic) -> String {
-    due = frame
-    defer { due = nil }
-    let statement = try StatementParser.parse(
-      line, patch: patch, catalogue: catalogue, file: file, line: number, column: column)
-    do throws(EditError) {
-      return try perform(statement)
-    } catch {
-      throw StatementParser.diagnostic(for: error, in: line, file: file, line: number, column: column)
-    }
-  }
-
-  /// Performs lines from a clipboard or an editor as one edit. A new node whose name is taken gets another. Returns an
-  /// answer; throws a `Diagnostic` with the line.
-  @discardableResult public func perform(pasted text: String) throws(Diagnostic) -> String {
-    let pasted = try PastedLines(text, patch: patch, catalogue: catalogue)
-    do throws(EditError) {
-      return try perform(pasted.statement)
-    } catch {
-      throw pasted.diagnostic(for: error, on: patch, catalogue: catalogue)
-    }
-  }
-
-  /// Performs a statement. Returns an answer.
-  @discardableResult public func perform(_ statement: Statement) throws(EditError) -> String {
-    followMaps()
-    switch statement {
-    case .nothing: return ""
-    case .edit(let edit): return try perform(edit)
-    case .undo: return try undo().map { "undone: \($0)" } ?? "nothing to undo"
-    case .redo: return try redo().map { "redone: \($0)" } ?? "nothing to redo"
-    case .record(let order): return try record(order, at: due)
-    case .transport(let order): return direct(order, at: due)
-    case .panic:
-      song = nil
-      taping(.panic) { engine.panic() }
-      return "all notes end"
-    case .perform(let performance):
-      play(performance)
-      return performance.line
-    case .sequence(let statements):
-      // Checked as a whole first, so that a refused line changes nothing.
-      var rehearsal = Rehearsal(patch: patch, history: history, catalogue: catalogue)
-      for statement in statements { try rehearsal.perform(statement) }
-      var answers: [String] = []
-      let (takes, edits) = (runningTakes.count, editCount)
-      do throws(EditError) {
-        for statement in statements { answers.append(try perform(statement)) }
-      } catch {
-        // Only a file that could not be made is known no earlier.
-        discardTakes(behind: takes)
-        for _ in edits..<editCount { _ = try? undo() }
-        throw error
-      }
-      return answers.joined(separator: " ; ")
-    }
-  }
-
-  /// Number of the edit that undo would revert; nil if there is none.
-  public var newestEdit: Int? { history.newest }
-
-  /// Performs an edit in its canonical form, so that history and journal do not depend on its origin. `step`:
-  /// replaces the newest edit if it has this number, so that all steps of a gesture are undone together.
-  @discardableResult public func perform(
-    _ edit: Edit, amending step: Int? = nil
-  ) throws(EditError) -> String {
-    followMaps()
-    return try perform(edit, amending: step, acceptsUnknownKinds: false)
-  }
-
-  /// `isMoved`: maps have moved its values already.
-  @discardableResult func perform(
-    _ edit: Edit, amending step: Int? = nil, acceptsUnknownKinds: Bool, isMoved: Bool = false
-  ) throws(EditError) -> String {
-    let start = monotonicTime()
-    let edit = try withFoundPrograms(edit)
-    let (change, line): (Change, String)
-    var isAmending = false
-    // An edit that is no longer in the journal (after a save) cannot be replaced.
-    if let step, step == history.newest, journal == nil || journaled.undo > 0,
-      let amended = try history.amend(patch, by: edit, catalogue: catalogue, at: .now)
-    {
-      (change, line) = amended
-      isAmending = true
-      record(.amend(line))
-      journaled.redo = 0
-    } else {
-      let applied = try patch.applyingCanonically(
-        withStates(edit), catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
-      (change, line) = (applied.change, applied.edit.line)
-      try change.patch.checkTargets(of: applied.edit, catalogue: catalogue)
-      record(.edit(line))
-      journaled = (journaled.undo + 1, 0)
-      history.record(change, describing: line, at: .now)
-    }
-    let taped = tapedEdit(line, isAmending: isAmending)
-    // A replay hears the same controllers.
-    if isMoved {
-      tape?.hasMoved = true
-      adopt(change)
-    } else {
-      taping(taped) { adopt(change, describing: line) }
-    }
-    if isMoved { return line }
-    editCount += 1
-    longestEdit = max(longestEdit, Double(monotonicTime() - start) * 1e-9)
-    return line
-  }
-
-  /// Performs an edit that says all that happens, also inside sub-patches that share a file.
-  func perform(exactly edit: Edit) throws(EditError) {
-    let change = try patch.applying(exactly: edit, catalogue: catalogue)
-    history.record(change, describing: edit.line, at: .now)
-    recordStep(change)
-    taping(tapedStep(change, isUndo: false)) { adopt(change, describing: edit.line) }
-    editCount += 1
-  }
-
-  /// Undoes the newest edit and returns it as a line; nil when there is none.
-  @discardableResult public func undo() throws(EditError) -> String? {
-    followMaps()
-    guard let step = try history.undo(patch, catalogue: catalogue) else { return nil }
-    recordUndo(step.change)
-    taping(tapedStep(step.change, isUndo: true)) {
-      adopt(step.change, describing: "undo: \(step.description)", isUndo: true)
-    }
-    return step.description
-  }
-
-  /// Repeats the edit that was undone last and returns it as a line; nil when there is none.
-  @discardableResult public func redo() throws(EditError) -> String? {
-    followMaps()
-    guard let step = try history.redo(patch, catalogue: catalogue) else { return nil }
-    recordRedo(step.change)
-    taping(tapedStep(step.change, isUndo: false)) {
-      adopt(step.change, describing: "redo: \(step.description)")
-    }
-    return step.description
-  }
-
-  /// `line`: nil if there is nothing left to do for the sound.
-  private func adopt(_ change: Change, describing line: String? = nil, isUndo: Bool = false) {
-    moveTakes(to: change.patch)
-    patch = change.patch
-    maintainJournal()
-    followTransport()
-    if !change.ended.isEmpty { endFound(change.ended, isUndone: isUndo) }
-    guard !change.isSilent else { return }
-    engine.adopt(
-      patch, touched: change.touched, ramps: change.ramps, tails: change.tails,
-      fade: max(change.fade ?? 0, Engine.standardFade),
-      // No audio thread runs offline, so the next block's frame is known.
-      at: line == nil ? nil : due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
-    requestFiles(of: change.touched.nodes)
-    // A replay has the journal for this.
-    if !options.isOffline { holdOutputs(among: change.touched.nodes) }
-    if !options.isOffline { supervisor.poll() }
-  }
-
-  // MARK: Playing
-
-  /// Sends a note, pedal or transport event straight to a node.
-  public func play(_ event: Event, on node: NodeID) { play(event, on: node, at: nil) }
-
-  func play(_ event: Event, on node: NodeID, at frame: Int64?) {
-    taping(.event(node: patch[node]?.name ?? "", event)) { engine.perform(event, on: node, at: frame) }
-  }
-
-  private func play(_ performance: Performance) {
-    guard let node = patch[named: performance.node] else { return }
-    play(Event(performance.event), on: node.id, at: due)
   }
 }

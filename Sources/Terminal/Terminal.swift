@@ -44,6 +44,7 @@ public final class Terminal {
   private let input: Int32
   private let output: Int32
   private let screen: OpaquePointer
+  private var sheet: OutputSheet
   private var painter: Painter
   private var parser = InputParser()
   /// Ends the wait for the rest of an incomplete sequence.
@@ -69,7 +70,14 @@ public final class Terminal {
     // Before ncurses, which leaves signals alone that have a handler.
     let failure = cterminal_install(input, output)
     guard failure == 0 else { throw .system(String(cString: strerror(failure))) }
-    guard let opened = newterm(Terminal.directDescription(of: name), stdout, stdin) else {
+    guard let sheet = OutputSheet(of: output), let stream = fdopen(sheet.descriptor, "w") else {
+      let failure = errno
+      cterminal_remove()
+      throw .system(String(cString: strerror(failure)))
+    }
+    self.sheet = sheet
+    guard let opened = newterm(Terminal.directDescription(of: name), stream, stdin) else {
+      fclose(stream)
       cterminal_remove()
       throw .unknownTerminal(name)
     }
@@ -86,6 +94,7 @@ public final class Terminal {
     nonl()
     // Input bypasses ncurses, so it must not pause output for pending keys.
     typeahead(-1)
+    self.sheet.begin()
     painter.start()
     painter.isPlain = !hasUnicode
     capabilities.hasUnicode = hasUnicode
@@ -188,18 +197,22 @@ public final class Terminal {
     Array(bytes.utf8).withUnsafeBytes { cterminal_set_bytes($0.baseAddress, $0.count) }
   }
 
-  private func write(_ text: String) {
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-      let written = bytes.withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
+  private func write(_ text: String) { write(Array(text.utf8)) }
+
+  /// False when the terminal does not take all of it.
+  @discardableResult private func write(_ bytes: [UInt8]) -> Bool {
+    var start = 0
+    while start < bytes.count {
+      let written = bytes[start...].withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
       if written < 0 {
-        guard errno == EINTR || errno == EAGAIN else { return }
+        guard errno == EINTR || errno == EAGAIN else { return false }
         var ready = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
-        guard Glibc.poll(&ready, 1, 1000) > 0 else { return }
+        guard Glibc.poll(&ready, 1, 1000) > 0 else { return false }
       } else {
-        bytes = bytes.dropFirst(written)
+        start += written
       }
     }
+    return true
   }
 
   /// Restores the terminal. No other method may be called afterwards. May be called twice.
@@ -214,15 +227,8 @@ public final class Terminal {
   /// the terminal, and a terminal that has been restored would put the cursor where it was before the program: so the output
   /// goes nowhere.
   private func leaveCurses() {
-    let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
-    let saved = fcntl(output, F_DUPFD_CLOEXEC, 3)
-    if null >= 0, saved >= 0 {
-      dup2(null, output)
-      endwin()
-      dup2(saved, output)
-    }
-    if null >= 0 { Glibc.close(null) }
-    if saved >= 0 { Glibc.close(saved) }
+    endwin()
+    _ = sheet.take()
   }
 
   /// Restores the terminal and ends the process by the signal, as the parent expects.
@@ -254,7 +260,7 @@ public final class Terminal {
     prepareRestoring(keyboard: false)
     cterminal_set_active(1)
     // Answers to queries would be echoed in the shell's mode.
-    reset_prog_mode()
+    sheet.withTerminal { reset_prog_mode() }
     resize()
     painter.clear()
     enterModes()
@@ -276,13 +282,13 @@ public final class Terminal {
   public func draw(_ canvas: Canvas, theme: Theme) {
     guard !isClosed else { return }
     guard painter.stage(canvas, theme: theme, columns: columns, rows: rows) else { return }
+    doupdate()
+    var bytes = sheet.take()
     if capabilities.hasSynchronizedOutput {
-      write("\u{1B}[?2026h")
-      doupdate()
-      write("\u{1B}[?2026l")
-    } else {
-      doupdate()
+      bytes = Array("\u{1B}[?2026h".utf8) + bytes + Array("\u{1B}[?2026l".utf8)
     }
+    // What a terminal that takes nothing has missed is drawn when it does.
+    if !write(bytes) { painter.clear() }
   }
 
   /// Redraws everything with the next canvas, after another program wrote to the terminal.
@@ -292,6 +298,7 @@ public final class Terminal {
 
   public func bell() {
     beep()
+    write(sheet.take())
   }
 
   /// Puts a text into the clipboard, where the terminal lets programs do so (OSC 52).

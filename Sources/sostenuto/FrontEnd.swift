@@ -12,8 +12,8 @@ enum FrontEnd {
   private static let interval: Int64 = 40_000_000
   /// The same while nothing has moved for a while: a screen at rest should cost next to nothing.
   private static let restInterval: Int64 = 120_000_000
-  /// The least time between two drawings.
-  private static let pause: Int64 = 8_000_000
+  /// Time between two drawings: twice that of a drawing, but a new layout of thousands of boxes takes seconds once.
+  private static let pause: ClosedRange<Int64> = 8_000_000...500_000_000
 
   @MainActor static func run(_ options: FrontEndOptions) throws {
     let preferences = try preferences(options)
@@ -108,7 +108,7 @@ enum FrontEnd {
     let drawing = DrawingThread(loop) { canvas, nanoseconds in
       terminal.draw(canvas, theme: preferences.theme(app.theme))
       // A graph that is slow to draw is drawn less often, so that the engine comes first.
-      nextDrawing = EventLoop.now() + max(pause, 2 * nanoseconds)
+      nextDrawing = EventLoop.now() + min(max(pause.lowerBound, 2 * nanoseconds), pause.upperBound)
     }
     func show() {
       if app.needsRender, !drawing.isBusy, EventLoop.now() >= nextDrawing {

@@ -45,6 +45,29 @@ import Testing
     }
   }
 
+  /// The period of a chord is that of no note in it: a tuner that showed it would send the player to a wrong one.
+  @Test(arguments: [
+    ([60], false), ([33], false), ([96], false), ([60, 64, 67], true), ([60, 67], true),
+    ([57, 60, 64], true),
+    ([55, 60, 64], true), ([60, 72], false),
+  ])
+  func chordsAreToldFromNotes(keys: [Int], isOfSeveral: Bool) {
+    for harmonics in [8, 20] {
+      let samples = (0..<24000).map { frame in
+        keys.reduce(Float(0)) { sum, key in
+          let frequency = 440 * pow(2, Double(key - 69) / 12)
+          return (1...harmonics).filter { Double($0) * frequency < 20000 }.reduce(sum) {
+            $0 + Float(0.05 / Double($1) * sin(2 * .pi * frequency * Double($1) * Double(frame) / 48000))
+          }
+        }
+      }
+      let pitch = PitchDetector(rate: 48000).measure(Sounds.history(samples, rate: 48000), channels: 0..<1)
+      // A chord may have no steady period at all.
+      if !isOfSeveral { #expect(pitch?.isOfSeveral == false, "\(keys), \(harmonics) harmonics") }
+      if isOfSeveral, let pitch { #expect(pitch.isOfSeveral, "\(keys): \(pitch.frequency) Hz") }
+    }
+  }
+
   @Test func noiseAndSilenceHaveNoPitch() {
     let detector = PitchDetector(rate: 48000)
     var seed: UInt64 = 12345

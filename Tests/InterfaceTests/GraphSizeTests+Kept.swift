@@ -89,4 +89,19 @@ import Testing
       #expect(first[name]?.columns == after[name]?.columns, "\(name)")
     }
   }
+
+  /// Letters on ports move nothing to the side; parameters that are offered lengthen boxes.
+  @Test(arguments: [Size(columns: 80, rows: 24), Size(columns: 110, rows: 30), Size(columns: 200, rows: 50)])
+  func connectingLeavesTheBoxesInTheirColumns(_ size: Size) {
+    let stage = stage(size.columns, size.rows, demo)
+    let before = frames(stage)
+    stage.press("c")
+    stage.play(seconds: 0.05)
+    for (name, frame) in before {
+      let now = frames(stage)[name]
+      #expect(now?.column == frame.column && now?.columns == frame.columns, "\(name) in \(stage.screen)")
+    }
+    stage.press("esc")
+    #expect(frames(stage) == before)
+  }
 }

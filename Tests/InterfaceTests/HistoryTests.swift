@@ -129,6 +129,28 @@ import Testing
     #expect(ink("replace dist filter") == .dim)
   }
 
+  // MARK: Entries
+
+  /// The first repeat of a held key comes long after the press: the list would have two lines for one turn.
+  @Test(arguments: [true, false]) func aHeldArrowIsOneEntry(hasKeyRelease: Bool) {
+    let stage = Stage.demo(hasKeyRelease: hasKeyRelease)
+    let start = stage.session.undoList.count
+    stage.press("enter")
+    for hold in 1...2 {
+      stage.clock.seconds += 3
+      stage.app.handle(.key(KeyStroke("right")))
+      for step in 0..<12 {
+        stage.clock.seconds += step == 0 ? 0.6 : 0.03
+        stage.app.handle(.key(KeyStroke("right", hasKeyRelease ? .repeat : .press)))
+      }
+      if hasKeyRelease { stage.release("right") }
+      #expect(stage.session.undoList.count == start + hold, "\(stage.session.undoList)")
+    }
+    #expect(stage.lastEdit == "set dist.drive 44dB")
+    stage.press("u")
+    #expect(stage.lastEdit == "set dist.drive 31dB")
+  }
+
   // MARK: The way there
 
   @Test func enterTakesThePatchToTheCursorAndHeldNotesGoOn() {

@@ -208,7 +208,10 @@ import Testing
     let edits = stage.session.undoList.count
     let bar = cell(stage, of: "▕") + Point(1, 0)
     stage.app.handle(.mouse(MouseEvent(.press, .left, at: bar)))
-    for step in 1..<8 { stage.app.handle(.mouse(MouseEvent(.drag, .left, at: bar + Point(step, 0)))) }
+    for step in 1..<8 {
+      stage.clock.seconds += 0.6
+      stage.app.handle(.mouse(MouseEvent(.drag, .left, at: bar + Point(step, 0))))
+    }
     stage.app.handle(.mouse(MouseEvent(.release, .left, at: bar + Point(7, 0))))
     let dragged = value(stage, "drive")
     #expect(dragged != "18dB" && stage.session.undoList.count == edits + 1)

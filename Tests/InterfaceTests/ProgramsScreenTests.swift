@@ -90,17 +90,17 @@ import Testing
     stage.press("c")
     #expect(
       graph(stage) == """
-           ┏ Web-Player ━━━━━━━━━━┓
-           ┃ client               ┃
-           ┃             output_* ┃aa
-           ┃             output_L ┃sa
-           ┃             output_R ┃da
-           ┗ Web Player ━━━━━━━━━━┛
+         ┏ Web-Player ━━━━━━━━━━┓
+         ┃ client               ┃
+         ┃             output_* aa
+         ┃             output_L sa
+         ┃             output_R da
+         ┗ Web Player ━━━━━━━━━━┛
 
-           ╭ system ──────────────╮
-           │ client               │
-         as│ playback_* capture_* │fa
-           ╰ found ───────────────╯
+         ╭ system ──────────────╮
+         │ client               │
+        as playback_* capture_* fa
+         ╰ found ───────────────╯
         """)
     stage.press("a a a s")
     #expect(

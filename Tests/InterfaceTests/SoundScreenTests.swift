@@ -76,7 +76,7 @@ import Testing
 
          -10 ms             -5 ms               0               +5 ms           +10 ms
       ────────────────────────────────────────────────────────────────────────────────
-       across 20 ms   trigger rising at 0.000   peak -10.0 dB   scale ±0.50 as needed
+       across 20 ms   trigger rising at 0.000   peak -10.0 dB   scale 0.50 as needed
        PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert
       """)
   }

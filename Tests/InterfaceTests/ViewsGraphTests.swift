@@ -222,15 +222,15 @@ import Testing
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
       ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ────────────────────────────────────────
-         ╭ keys ────╮     ╭ piano ──────╮          ┏ dist ━━━━━━━┓          ╭ main ──────╮     ╭ out ───────╮
-         │ keyboard │     │ sampler     │          ┃ distortion  ┃          │ matrix 4×2 │     │ output     │
-       AA│ C4 E4 G4 ├AS─AD┤ ▇▇▇▇▇▇▂  -6 ├AF──┬───AG┨ drive 18 dB ┠AH──┬───AJ┤ 0 ▇▇▇▅  -4 ├AK─AL┤ L ▇▇▇▃  -9 │
-         ╰──────────╯     ╰ upright.… 6 ╯    ┊     ┗━━━━━━━━━━━━━┛    ┊     │ +3 more    │     │ R ▇▇▇▂ -11 │
-                                             ┊                        ┊     ╰────────────╯     ╰────────────╯
-                                             ┊     ╭ eq ┈┈┈┈┈┈┈┈┈╮    ┊
-                                             ┊     ┊ equalizer   ┊    ┊
-                                             ╰┈┈┈AQ┤ -11.4 dB    ├┈┈┈┈╯
-                                                   ╰ fading 4ms ┈╯
+       ╭ keys ────╮  ╭ piano ────────╮    ┏ dist ━━━━━━━━━┓    ╭ main ─────────╮  ╭ out ───────╮
+       │ keyboard │  │ sampler       │    ┃ distortion ▇▇ ┃    │ matrix 4×2 ▆▆ │  │ output     │
+      AA C4 E4 G4 AS─AD▇▇▇▇▇▇▇▇▁  -6 AF┬─AG drive   18 dB AH┬─AJ 0 ▇▇▇▇▇▇▃  -4 AK─ALL ▇▇▇▃  -9 │
+       ╰──────────╯  ╰ upright.sfz 6 ╯ ┊  ┗━━━━━━━━━━━━━━━┛ ┊  │ +3 more       │  │ R ▇▇▇▂ -11 │
+                                       ┊                    ┊  ╰───────────────╯  ╰────────────╯
+                                       ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮ ┊
+                                       ┊  ┊ equalizer     ┊ ┊
+                                       ╰┈AQ -11.4 dB      ├┈╯
+                                          ╰ fading 4ms ┈┈┈╯
       ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
        connect from  type two letters
        PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert   x remove   u undo   p play

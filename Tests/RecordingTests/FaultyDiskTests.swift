@@ -345,4 +345,32 @@ import Testing
     #expect(heard.frames == ((1 << 20) - WaveHeader(channels: 2, rate: 48000, format: .float32).size) / 8)
     recorder.close()
   }
+
+  /// A disk that is unmounted under a take goes on taking the sound, and nobody will find it: this is told while there is time
+  /// to record it elsewhere.
+  @Test(arguments: ["removed", "renamed"]) func aFileThatLeavesItsPlaceIsTold(how: String) throws {
+    let (folder, clock) = (try Folder(), TestClock())
+    let recorder = Recorder(isOffline: true) { clock.time }
+    let source = Source(channels: 2, frames: 48_000)
+    let path = folder.file("take.wav")
+    let take = try recorder.begin(Take.Request(path: path, port: "a", rate: 48000), source.feed)
+    func play() {
+      source.play(6400)
+      clock.time = source.time
+      recorder.pump()
+    }
+    play()
+    #expect(recorder.takeNotices().isEmpty)
+    if how == "removed" { unlink(path) } else { rename(path, folder.file("other.wav")) }
+    for _ in 0..<2 {
+      usleep(1_100_000)
+      play()
+    }
+    let said = recorder.takeNotices()
+    #expect(said.count == 1 && said[0].isWarning && said[0].text.contains("not in its place"), "\(said)")
+    take.end(at: source.time)
+    play()
+    #expect(recorder.takeNotices().words.contains { $0.contains("is not in its place") })
+    if how == "renamed" { #expect(Heard(folder.file("other.wav"))?.frames == 19_200) }
+  }
 }

@@ -114,7 +114,10 @@ import Testing
   @Test func notesOfTakesAreReadWhateverIsInThem() {
     let text = "sostenuto-take 1\nfile /home/me/take.wav\nmark 12 lost 3 frames\nmark x y\nmark 40 cut of"
     let read = TakeRegister.read(Array(text.utf8))
-    #expect(read?.take == "/home/me/take.wav")
+    #expect(read?.take == "/home/me/take.wav" && read?.isMade == true)
+    let wanted = TakeRegister.read(Array("sostenuto-take 1\nwanted /a.wav\nfile /a-2.wav\nmark 5 x\n".utf8))
+    #expect(wanted?.take == "/a-2.wav" && wanted?.isMade == true && wanted?.marks.count == 1)
+    #expect(TakeRegister.read(Array("sostenuto-take 1\nwanted /a.wav\nfile /a-".utf8))?.isMade == false)
     #expect(read?.marks == [Mark(frame: 12, text: "lost 3 frames")])
     var random = SeededGenerator(seed: 7)
     for _ in 0..<2000 {
@@ -147,7 +150,7 @@ import Testing
   /// Whatever lies in the folder of the notes and is none stays there; what is left of a note that was cut off goes.
   @Test(arguments: [
     ("sostenuto-replay 1\nrate 48000.0\n", true), ("MThd", true), ("sostenuto-take 12\nfile x\n", true),
-    ("", false), ("sostenuto-", false), ("sostenuto-take 1\nfi", false),
+    ("", false), ("sostenuto-", false), ("sostenuto-take 1\nfi", false), ("sostenuto-take 1\nwant", false),
     ("sostenuto-take 1\nfile /no/where", false),
   ])
   func otherFilesAmongTheNotesStay(text: String, stays: Bool) throws {
@@ -155,5 +158,37 @@ import Testing
     try text.write(toFile: notes.file("b.journal"), atomically: false, encoding: .utf8)
     #expect(TakeRegister(folder: notes.path).mend().isEmpty)
     #expect(notes.names.isEmpty == !stays)
+  }
+
+  /// A process that is killed in a take's first moments leaves a file that nobody can read: it goes, and this is told.
+  @Test(arguments: [
+    ("wav", 0), ("wav", 4096), ("flac", 0), ("flac", 20), ("ogg", 0), ("ogg", 60), ("ogg", 4333),
+    ("opus", 500),
+  ])
+  func aTakeWithoutAnySoundIsRemoved(ending: String, bytes count: Int) throws {
+    let (folder, notes) = (try Folder(), try Folder())
+    let path = folder.file("take.\(ending)")
+    let bytes = try torn(ending, .float32, channels: 2, frames: ending == "wav" ? 0 : 20_000)
+    try Data(bytes.prefix(count)).write(to: URL(fileURLWithPath: path))
+    try "sostenuto-take 1\nwanted \(path)\nfile \(path)\n".write(
+      toFile: notes.file("1-1"), atomically: false, encoding: .utf8)
+    let said = TakeRegister(folder: notes.path).mend().map(\.text)
+    #expect(said.count == 1 && said[0].hasSuffix("no file is left"), "\(said)")
+    #expect(folder.names.isEmpty && notes.names.isEmpty)
+  }
+
+  /// The disk made it when the program had ended. Files that were there before, and those with something in them, stay.
+  @Test func anEmptyFileThatWasMadeTooLateIsRemoved() throws {
+    let (folder, notes) = (try Folder(), try Folder())
+    try Data().write(to: URL(fileURLWithPath: folder.file("take.wav")))
+    try Data([1]).write(to: URL(fileURLWithPath: folder.file("take-2.wav")))
+    usleep(20_000)
+    try "sostenuto-take 1\nwanted \(folder.file("take.wav"))\n".write(
+      toFile: notes.file("1-1"), atomically: false, encoding: .utf8)
+    usleep(20_000)
+    try Data().write(to: URL(fileURLWithPath: folder.file("take-3.wav")))
+    let said = TakeRegister(folder: notes.path).mend().map(\.text)
+    #expect(said.count == 1 && said[0].contains("take-3.wav was cut off"), "\(said)")
+    #expect(folder.names.sorted() == ["take-2.wav", "take.wav"] && notes.names.isEmpty)
   }
 }

@@ -167,7 +167,7 @@ import Testing
         case 0: canvas.put("日a本\u{301}─│😀👨‍👩‍👧🇩🇪", at: point())
         case 1: canvas.box(rect, stroke: .heavy, joining: Bool.random(using: &random))
         case 2: canvas.path([point(), point(), point()], stroke: .dotted)
-        case 3: canvas.fill(rect, "界")
+        case 3: canvas.fill(rect, "─")
         case 4: canvas.draw(in: rect, scrolled: point()) { $0.box($0.bounds) }
         default: canvas.restyle(rect) { $0.attributes.insert(.reverse) }
         }

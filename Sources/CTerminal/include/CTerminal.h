@@ -30,6 +30,9 @@ void cterminal_restore(void);
 // how it ended. Async-signal-safe.
 _Noreturn void cterminal_die(int signal_number);
 
+// A file in memory without a name, or -1.
+int cterminal_memory_file(void);
+
 // Readable when a signal has been noted; -1 before installing.
 int cterminal_wake_descriptor(void);
 

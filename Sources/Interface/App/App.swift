@@ -174,7 +174,10 @@ import Screen
 
   private func handle(_ stroke: KeyStroke) {
     if stroke.action == .release { return Piano(desk).release(stroke) }
-    desk.press = scene.hasKeyRelease || isAnswering ? .new : desk.presses.press(stroke.key, at: desk.now())
+    desk.press =
+      stroke.action == .repeat
+      ? .repeated
+      : scene.hasKeyRelease || isAnswering ? .new : desk.presses.press(stroke.key, at: desk.now())
     // A key press clears the old message.
     desk.state.message = nil
     if let overlay = desk.state.overlay as? any Overlay {

@@ -13,6 +13,9 @@ import Screen
   }
 
   func handle(_ mouse: MouseEvent) {
+    desk.press = .new
+    // Each drag is an edit of its own.
+    if mouse.action == .press { desk.gesture = nil }
     if let overlay = desk.state.overlay as? any Overlay, isTaken(mouse, by: overlay) { return }
     switch (mouse.action, mouse.button) {
     case (.wheel, _): turnWheel(mouse)

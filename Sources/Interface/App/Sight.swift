@@ -22,7 +22,7 @@ struct Sight: Equatable {
   let isMoving: Bool
 
   init(_ scene: Scene) {
-    status = scene.status
+    status = scene.status.shown
     plan = scene.report.plan
     trace = scene.trace.last?.id ?? -1
     undo = scene.undo
@@ -41,10 +41,5 @@ struct Sight: Equatable {
       node.state.isFading || node.voices > 0 || node.outputs.contains { $0.peaks.contains { $0 > 0 } }
         || (node.inputs + node.outputs).contains { $0.cables.contains { $0.state.isFading } }
     }
-    // What is not shown: seconds, digits of the load, and a transport that nothing uses.
-    status.transport.seconds = 0
-    if !status.transport.isUsed { status.transport = TransportStatus() }
-    status.load = (status.load * 100).rounded()
-    status.peakLoad = (status.peakLoad * 100).rounded()
   }
 }

@@ -62,6 +62,15 @@ extension Canvas {
     put(spans, at: Point(right - spans.width, row), columns: spans.width, on: ground)
   }
 
+  /// Writes cells of one column side by side.
+  mutating func put(_ cells: [Cell], at point: Point, on ground: ThemeKey? = nil) {
+    for (index, cell) in cells.enumerated() {
+      var style = cell.style
+      if let ground { style.ground = ground }
+      set(cell.glyph, at: point + Point(index, 0), style)
+    }
+  }
+
   /// A light horizontal line without junctions.
   mutating func rule(row: Int) {
     fill(Rect(column: 0, row: row, columns: bounds.columns, rows: 1), "─", Style(.rule))

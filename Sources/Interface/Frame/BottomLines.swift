@@ -32,17 +32,30 @@ enum BottomLines {
     _ scene: Scene, _ state: ViewState, on canvas: inout Canvas, row: Int, isShared: Bool
   ) {
     let isPlaying = state.mode == .play
-    let mode = Span(isPlaying ? " PLAY " : " PATCH ", isPlaying ? .modePlay : .modePatch)
-    canvas.put([mode], at: Point(0, row), columns: canvas.columns)
-    let start = mode.width + 2
-    let room = canvas.columns - start - 1
-    if isShared {
-      canvas.put(
-        messageSpans(scene, state, columns: room), at: Point(mode.width + 1, row), columns: room + 1)
-      return
+    let contents = isShared ? nil : Hints(keys: state.keyHints, isPlaying: isPlaying)
+    let rect = Rect(column: 0, row: row, columns: canvas.columns, rows: 1)
+    canvas.draw(in: rect, showing: contents, from: keptHints) { canvas in
+      let columns = canvas.bounds.columns
+      let mode = Span(isPlaying ? " PLAY " : " PATCH ", isPlaying ? .modePlay : .modePatch)
+      canvas.put([mode], at: Point(0, 0), columns: columns)
+      let start = mode.width + 2
+      let room = columns - start - 1
+      if isShared {
+        canvas.put(
+          messageSpans(scene, state, columns: room), at: Point(mode.width + 1, 0), columns: room + 1)
+      } else {
+        canvas.put(fitting(state.keyHints, columns: room), at: Point(start, 0), columns: room)
+      }
     }
-    canvas.put(fitting(state.keyHints, columns: room), at: Point(start, row), columns: room)
   }
+
+  /// All that the last row shows.
+  private struct Hints: Equatable, Sendable {
+    let keys: [KeyHelp]
+    let isPlaying: Bool
+  }
+
+  private static let keptHints = KeptCells<Hints>()
 
   /// The hints that have room. The way out is the last one to be dropped.
   private static func fitting(_ hints: [KeyHelp], columns: Int) -> [Span] {
@@ -80,7 +93,8 @@ enum BottomLines {
       return [Span(leaving.name, .accent), Span(" ▸ \(leaving.kind), leaving", .dim)]
     }
     var spans = [Span(node.name, .accent), Span(" ▸ ", .dim), Span(node.kind, .kind)]
-    if let report = scene.report.nodes.first(where: { $0.id == focus }) {
+    if let place = scene.report.nodes.firstIndex(where: { $0.id == focus }) {
+      let report = scene.report.nodes[place]
       switch report.state {
       case .placeholder(let reason): spans += [Span("   placeholder: \(reason)", .trouble)]
       case .muted(let reason): spans += [Span("   muted: \(reason)", .trouble)]

@@ -5,11 +5,39 @@ import Session
 
 /// The first row: the file and the driver's state. A fault replaces the latter.
 enum StatusLine {
+  /// All that the row shows.
+  private struct Contents: Equatable, Sendable {
+    let status: SessionStatus
+    let fileName: String
+    let isModified: Bool
+    let revision: Revision
+    let inside: String?
+    let isLocked: Bool
+    let isFaultKnown: Bool
+
+    static func == (a: Contents, b: Contents) -> Bool {
+      a.revision === b.revision && a.isModified == b.isModified && a.isLocked == b.isLocked
+        && a.isFaultKnown == b.isFaultKnown && a.inside == b.inside && a.fileName == b.fileName
+        && a.status == b.status
+    }
+  }
+
+  private static let kept = KeptCells<Contents>()
+
   static func draw(
     _ scene: Scene, isLocked: Bool = false, isFaultKnown: Bool = false, inside: String? = nil,
     on canvas: inout Canvas, row: Int
   ) {
-    let width = canvas.columns
+    let contents = Contents(
+      status: scene.status.shown, fileName: scene.fileName, isModified: scene.isModified,
+      revision: scene.patch.revision, inside: inside, isLocked: isLocked, isFaultKnown: isFaultKnown)
+    canvas.draw(
+      in: Rect(column: 0, row: row, columns: canvas.columns, rows: 1), showing: contents, from: kept
+    ) { draw(scene, contents, on: &$0) }
+  }
+
+  private static func draw(_ scene: Scene, _ contents: Contents, on canvas: inout Canvas) {
+    let (width, row) = (canvas.bounds.columns, 0)
     let status = scene.status
     canvas.fill(Rect(column: 0, row: row, columns: width, rows: 1), " ", Style(.statusBar))
     if let fault = driverFault(status) {
@@ -18,16 +46,16 @@ enum StatusLine {
         [Span("! " + fault, .statusFault)], at: Point(min(1, width - 1), row), columns: width - 2)
       return
     }
-    let fault = journalFault(status, isKnown: isFaultKnown, columns: width)
+    let fault = journalFault(status, isKnown: contents.isFaultKnown, columns: width)
     // Dangers come first, since the end is cut.
     let name =
       (fault.map { [Span($0, .trouble), Span("  ")] } ?? []) + [Span(scene.fileName, .statusValue)]
-      + (inside.map {
+      + (contents.inside.map {
         [Span(" > ", .statusBar), Span($0.split(separator: "/").joined(separator: " > "), .statusValue)]
       } ?? [])
       + (scene.isModified ? [Span(" •", .statusValue)] : [])
     let room = width - 2 - name.width - 3
-    var groups = notices(status, isLocked: isLocked) + marks(PatchMarks.of(scene))
+    var groups = notices(status, isLocked: contents.isLocked) + marks(PatchMarks.of(scene))
     if status.transport.isUsed, !status.isPatchbay { groups.append(transport(status.transport)) }
     groups += figures(status)
     fit(&groups, columns: room)
@@ -61,6 +89,9 @@ enum StatusLine {
       for index in order where isNext(groups[index].rank) && total(groups, gap: 2) > columns {
         groups[index].isShown = false
       }
+    }
+    for index in order where groups[index].rank == .marks && total(groups, gap: 2) > columns {
+      if let short = groups[index].short { groups[index].spans = short }
     }
     leaveOut { $0 > .rest }
     // Otherwise the driver is shown whole as long as possible.
@@ -153,7 +184,7 @@ enum StatusLine {
     return ViewState.Message(fault, isError: true)
   }
 
-  /// `mute main  solo main`, and numbers of maps and controls: `2 ◂  3 ①`.
+  /// `mute main  solo main`, and numbers of maps and controls: `2 maps  3 controls`, or `2 ◂  3 ①`.
   private static func marks(_ marks: PatchMarks) -> [Group] {
     var groups: [Group] = []
     func add(_ word: String, _ names: [String]) {
@@ -164,14 +195,22 @@ enum StatusLine {
     }
     add("mute", marks.muted)
     add("solo", marks.soloed)
-    var figures: [Span] = []
-    for (count, mark) in [(marks.maps, PatchMarks.map), (marks.controls, PatchMarks.control(1))]
-    where count > 0 {
-      figures += [
-        Span((figures.isEmpty ? "" : "  ") + "\(count)", .statusValue), Span(" \(mark)", .statusBar),
-      ]
+    let sums = [(marks.maps, "map", PatchMarks.map), (marks.controls, "control", PatchMarks.control(1))]
+      .filter { $0.0 > 0 }
+    func figures(_ word: (_ count: Int, _ name: String, _ sign: String) -> String) -> [Span] {
+      sums.enumerated().flatMap { index, sum in
+        [
+          Span((index == 0 ? "" : "  ") + "\(sum.0)", .statusValue),
+          Span(" " + word(sum.0, sum.1, sum.2), .statusBar),
+        ]
+      }
     }
-    if !figures.isEmpty { groups.append(Group(spans: figures, rank: .marks)) }
+    if !sums.isEmpty {
+      groups.append(
+        Group(
+          spans: figures { count, name, _ in count == 1 ? name : name + "s" },
+          short: figures { _, _, sign in sign }, rank: .marks))
+    }
     return groups
   }
 

@@ -16,10 +16,14 @@ enum Tabs {
   }
 
   static func draw(_ state: ViewState, on canvas: inout Canvas, row: Int) {
-    canvas.rule(row: row)
-    for place in places(state, columns: canvas.columns) {
-      canvas.put(
-        place.text, at: Point(place.column, row), Style(place.view == state.view ? .title : .dim))
+    let rect = Rect(column: 0, row: row, columns: canvas.columns, rows: 1)
+    canvas.draw(in: rect, showing: state.view, from: kept) { canvas in
+      canvas.rule(row: 0)
+      for place in places(state, columns: canvas.bounds.columns) {
+        canvas.put(place.text, at: Point(place.column, 0), Style(place.view == state.view ? .title : .dim))
+      }
     }
   }
+
+  private static let kept = KeptCells<ViewName>()
 }

@@ -159,8 +159,9 @@ extension KeyContext {
       (desk.state.graph.layoutsOf, desk.state.graph.layouts) = (scene.fileName, [:])
       desk.state.graph.widthsFor = nil
     }
-    guard isReported, !(desk.state.overlay is PortHints) else { return }
+    if desk.state.overlay is PortHints { return }
     if desk.state.layout == nil {
+      guard isReported else { return }
       var frame = desk.state
       if frame.overlay?.isBeside == true { frame.overlay = nil }
       let page = ViewFrame(scene, frame, columns: desk.size.columns, rows: desk.size.rows).view.size
@@ -178,6 +179,7 @@ extension KeyContext {
       detail: GraphPicture.detail(scene, desk.state, desk.viewSize), groups: graph.groups,
       inside: graph.inside)
     if let known = graph.widthsFor, known.isSame(as: key) { return }
+    guard isReported else { return }
     desk.state.graph.widthsFor = key
     let picture = picture
     let widths = zip(picture.boxes, picture.frames).map { ($0.id, $1.columns) }

@@ -46,6 +46,8 @@ struct GraphBox {
   var isGhost = false
   /// Another program that is no part of the patch.
   var isFound = false
+  /// Some of the lines are meters.
+  private(set) var hasMeterLines = false
   /// Number of meters beside the kind: none if the lines have meters already.
   var meterCount = 0
   var inputs: [Port] = []
@@ -175,11 +177,11 @@ struct GraphBox {
       }
     }
     if scene.programs[id] == nil { placePorts(facts, used, usedOutputs, detail) }
-    let hasMeters = lines.contains { if case .meter = $0 { true } else { false } }
+    hasMeterLines = lines.contains { if case .meter = $0 { true } else { false } }
     // Where the lines show the inputs, the outputs stand beside the kind.
     let hasSides =
       facts.kind.map { !$0.inputs.isEmpty && !$0.outputs.isEmpty && $0.face.isOfChannels } ?? false
-    if !isLeaving, !hasMeters || hasSides {
+    if !isLeaving, !hasMeterLines || hasSides {
       // With little room, text takes precedence over meters.
       let most = detail == .full ? 4 : min(2, max(0, detail.columns - kind.count - 1))
       meterCount = min(most, report.map { peaks($0, scene).count } ?? 0)
@@ -287,6 +289,14 @@ struct GraphBox {
 
   private static func hasNoInputs(_ report: NodeReport, _ scene: Scene) -> Bool {
     scene.catalogue[report.kind]?.inputs.isEmpty == true
+  }
+
+  /// Columns with which the names in its lines are whole.
+  var columnsOfNames: Int {
+    let names = lines.map {
+      if case .setting(let name, _) = $0 { DisplayWidth.of(name) } else { Self.width($0) }
+    }
+    return min(names.max() ?? 0, detail.columns) + 4
   }
 
   private static func width(_ line: Line) -> Int {

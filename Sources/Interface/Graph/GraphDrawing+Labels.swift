@@ -81,7 +81,8 @@ extension GraphDrawing {
 
   // MARK: Hints
 
-  /// Two letters beside each port, or on each cable.
+  /// Two letters on each port or cable. They cover the edges of boxes and the blanks beside them, so that no box has to make
+  /// room; where boxes are close together, a blank stays between the letters of two.
   static func drawHints(
     _ hints: [PortHint], _ typed: String, _ picture: GraphPicture, on canvas: inout Canvas
   ) {
@@ -92,8 +93,9 @@ extension GraphDrawing {
       ]
       var place: Point?
       switch hint.target {
-      case .output(let port): place = picture.place(ofOutput: port).map { $0 + Point(1, 0) }
-      case .input(let port): place = picture.place(ofInput: port).map { $0 + Point(-hint.letters.count, 0) }
+      case .output(let port): place = picture.place(ofOutput: port)
+      case .input(let port):
+        place = picture.place(ofInput: port).map { $0 - Point(isFar(picture, $0) ? 1 : 0, 0) }
       case .cable(let ends):
         guard let index = picture.wires.firstIndex(where: { $0.ends == ends }) else { continue }
         let route = picture.diagram.routes[index]
@@ -109,6 +111,13 @@ extension GraphDrawing {
         place.column = min(max(place.column, canvas.visible.column), last)
         canvas.put(letters, at: place, columns: hint.letters.count)
       }
+    }
+  }
+
+  /// Between a port and the box to its left is room for a letter of each, and a blank.
+  private static func isFar(_ picture: GraphPicture, _ port: Point) -> Bool {
+    !picture.frames.contains {
+      $0.right > port.column - 3 && $0.right <= port.column && ($0.row..<$0.bottom).contains(port.row)
     }
   }
 }

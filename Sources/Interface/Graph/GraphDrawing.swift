@@ -18,31 +18,17 @@ enum GraphDrawing {
       return
     }
     let scrolled = offset(picture, state, bounds.size)
-    let marks = PatchMarks.of(scene).cables
-    let focus = state.focus.map(picture.shown)
+    let window = Window(
+      picture, scene, state,
+      Rect(column: scrolled.column, row: scrolled.row, columns: bounds.columns, rows: bounds.rows))
+    canvas.draw(in: bounds, showing: window.still, from: still) {
+      drawStill(picture, window, scene, state, on: &$0)
+    }
     canvas.draw(in: bounds, scrolled: scrolled) { canvas in
-      for (box, frame) in zip(picture.boxes, picture.frames) where frame.intersects(canvas.visible) {
-        if box.detail == .dot {
-          drawDot(box, frame, scene, state, isFocused: box.id == focus, on: &canvas)
-          continue
-        }
-        draw(box, frame, scene, isFocused: box.id == focus, isHinting: picture.isHinting, on: &canvas)
-        if ([box.id] + box.others).contains(where: scene.changedByOthers.contains) {
-          canvas.set("≠", at: Point(frame.right - 1, frame.row), Style(.changed))
-        }
-        if ([box.id] + box.others).contains(where: state.marked.contains) {
-          canvas.set("◆", at: frame.origin, Style(.accent))
-        }
+      for (index, peaks) in zip(window.boxes, window.peaks) where picture.boxes[index].detail != .dot {
+        drawMeters(picture.boxes[index], picture.frames[index], peaks, scene, on: &canvas)
       }
-      canvas.drawCables(of: picture.diagram) { look(picture.wires[$0], scene) }
-      let seen = canvas.visible
-      let visible = picture.wires.indices.filter { picture.diagram.routes[$0].crosses(seen) }
-      drawMarks(picture, visible, scene, on: &canvas)
-      if !picture.isHinting { drawLabels(picture, visible, scene, marks, on: &canvas) }
-      if let hints = state.overlay as? PortHints {
-        drawHints(hints.targets, hints.typed, picture, on: &canvas)
-      }
-      if let focus, let frame = picture.frame(of: focus) {
+      if let focus = window.focus, let frame = picture.frame(of: focus) {
         canvas.placeCursor(at: Point(frame.column + 2, frame.row))
         canvas.markFocus(frame)
       }
@@ -50,17 +36,64 @@ enum GraphDrawing {
     drawEdges(picture, scrolled, on: &canvas)
   }
 
+  /// All but the levels in the boxes.
+  private static func drawStill(
+    _ picture: GraphPicture, _ window: Window, _ scene: Scene, _ state: ViewState, on canvas: inout Canvas
+  ) {
+    let bounds = canvas.bounds
+    canvas.draw(in: bounds, showing: window.still?.boxes, from: stillBoxes) { canvas in
+      canvas.draw(in: bounds, scrolled: window.area.origin) {
+        drawBoxes(picture, window, scene, state, on: &$0)
+      }
+    }
+    canvas.draw(in: bounds, scrolled: window.area.origin) { canvas in
+      let looks = Dictionary(uniqueKeysWithValues: zip(window.wires, window.looks))
+      canvas.drawCables(of: picture.diagram) { looks[$0] ?? look(picture.wires[$0], scene) }
+      drawMarks(picture, window.wires, scene, on: &canvas)
+      if !picture.isHinting {
+        drawLabels(picture, window.wires, scene, PatchMarks.of(scene).cables, on: &canvas)
+      }
+      if let hints = state.overlay as? PortHints {
+        drawHints(hints.targets, hints.typed, picture, on: &canvas)
+      }
+    }
+  }
+
+  private static func drawBoxes(
+    _ picture: GraphPicture, _ window: Window, _ scene: Scene, _ state: ViewState, on canvas: inout Canvas
+  ) {
+    for (place, index) in window.boxes.enumerated() {
+      let (box, frame) = (picture.boxes[index], picture.frames[index])
+      let isFocused = box.id == window.focus
+      if box.detail == .dot {
+        drawDot(
+          box, frame, scene, state, isFocused: isFocused, isSounding: window.sounding[place], on: &canvas)
+        continue
+      }
+      draw(
+        box, frame, scene, isFocused: isFocused, isHinting: picture.isHinting,
+        isSounding: window.sounding[place], on: &canvas)
+      if ([box.id] + box.others).contains(where: scene.changedByOthers.contains) {
+        canvas.set("≠", at: Point(frame.right - 1, frame.row), Style(.changed))
+      }
+      if ([box.id] + box.others).contains(where: state.marked.contains) {
+        canvas.set("◆", at: frame.origin, Style(.accent))
+      }
+    }
+  }
+
+  /// What stood still in the last picture.
+  private static let still = KeptCells<Still>()
+  private static let stillBoxes = KeptCells<Still.Boxes>()
+
   /// The point of the diagram at the view's upper left corner: the user's scroll position, clamped, and moved
   /// so that the focused box is visible.
   static func offset(_ picture: GraphPicture, _ state: ViewState, _ view: Size) -> Point {
     let size = picture.diagram.size
     let wanted = state.scroll[.graph] ?? (row: 0, column: 0)
     let focus = state.graph.isScrolledFreely ? nil : state.focus.flatMap(picture.frame)
-    // Hints stand beside the boxes.
-    let margin = state.overlay is PortHints ? 3 : 1
     return Point(
-      offset(
-        wanted.column, size.columns, view.columns, margin: margin, focus.map { ($0.column, $0.right) }),
+      offset(wanted.column, size.columns, view.columns, margin: 1, focus.map { ($0.column, $0.right) }),
       offset(wanted.row, size.rows, view.rows, margin: 0, focus.map { ($0.row, $0.bottom) }))
   }
 
@@ -86,11 +119,9 @@ enum GraphDrawing {
   // MARK: Boxes
 
   private static func draw(
-    _ box: GraphBox, _ frame: Rect, _ scene: Scene, isFocused: Bool, isHinting: Bool,
+    _ box: GraphBox, _ frame: Rect, _ scene: Scene, isFocused: Bool, isHinting: Bool, isSounding: Bool,
     on canvas: inout Canvas
   ) {
-    let peaks = box.peaks(scene)
-    let isSounding = peaks.contains { Meter.decibels($0) > Meter.floor }
     let key: ThemeKey =
       isFocused
       ? .frameFocused
@@ -114,21 +145,12 @@ enum GraphDrawing {
       )
     }
     let kindKey: ThemeKey = box.isTroubled ? .trouble : box.isLeaving ? .dim : .kind
-    let meters = peaks.prefix(box.meterCount).map {
-      Meter.cell(box.isControl ? min($0, Meter.unclipped) : $0)
-    }
+    let meters = min(box.meterCount, box.peaks(scene).count)
     let left = Point(frame.column + 2, frame.row + 1)
-    canvas.put([Span(box.kind, kindKey)], at: left, columns: inner - (meters.isEmpty ? 0 : meters.width + 1))
-    canvas.put(meters, endingAt: left.column + inner, row: left.row)
-    let channels = box.facePeaks(scene)
+    canvas.put([Span(box.kind, kindKey)], at: left, columns: inner - (meters == 0 ? 0 : meters + 1))
     for (index, line) in box.lines.enumerated() {
       let place = Point(left.column, left.row + 1 + index)
-      if case .meter(let name, let channel) = line {
-        let peak = channel.map { channels.indices.contains($0) ? channels[$0] : 0 } ?? peaks.max() ?? 0
-        drawMeter(name, peak, clips: !box.isControl, at: place, columns: inner, on: &canvas)
-      } else {
-        draw(line, at: place, columns: inner, text, isChosen: isHinting, on: &canvas)
-      }
+      draw(line, at: place, columns: inner, text, isChosen: isHinting, on: &canvas)
     }
     let bottom = frame.bottom - 1
     if !box.footer.isEmpty {
@@ -152,10 +174,9 @@ enum GraphDrawing {
 
   /// A mark and a name: `▸` the focus, `◆` marked, `×` trouble, `≠` changed by others, `◌` leaving, `●` sounding, `○` silent.
   private static func drawDot(
-    _ box: GraphBox, _ frame: Rect, _ scene: Scene, _ state: ViewState, isFocused: Bool,
+    _ box: GraphBox, _ frame: Rect, _ scene: Scene, _ state: ViewState, isFocused: Bool, isSounding: Bool,
     on canvas: inout Canvas
   ) {
-    let isSounding = box.peaks(scene).contains { Meter.decibels($0) > Meter.floor }
     let look: (glyph: Glyph, key: ThemeKey) =
       isFocused
       ? ("▸", .accent)
@@ -186,17 +207,25 @@ enum GraphDrawing {
     canvas.set(" ", at: Point(column + 1 + used, row))
   }
 
-  private static func drawMeter(
-    _ name: String, _ peak: Float, clips: Bool, at point: Point, columns: Int, on canvas: inout Canvas
+  /// The levels beside the kind and in the lines.
+  private static func drawMeters(
+    _ box: GraphBox, _ frame: Rect, _ peaks: [Float], _ scene: Scene, on canvas: inout Canvas
   ) {
-    let level = Meter.text(peak)
-    var start = point.column
-    if !name.isEmpty { start += canvas.put([Span(name + " ", .dim)], at: point, columns: columns) }
-    let room = columns - (start - point.column) - 4
-    let shown = clips ? peak : min(peak, Meter.unclipped)
-    canvas.put(Meter.bar(shown, columns: room), at: Point(start, point.row), columns: max(0, room))
-    canvas.put(
-      [Span(level, level == "·" ? .dim : .value)], endingAt: point.column + columns, row: point.row)
+    func shown(_ peak: Float) -> Float { box.isControl ? min(peak, Meter.unclipped) : peak }
+    let (left, right, row) = (frame.column + 2, frame.right - 2, frame.row + 1)
+    let beside = peaks.prefix(box.meterCount)
+    canvas.put(beside.map { Meter.cell(shown($0)) }, at: Point(right - beside.count, row))
+    guard box.hasMeterLines else { return }
+    let channels = box.facePeaks(scene)
+    for (index, line) in box.lines.enumerated() {
+      guard case .meter(let name, let channel) = line else { continue }
+      let peak = channel.map { channels.indices.contains($0) ? channels[$0] : 0 } ?? peaks.max() ?? 0
+      let start = left + (name.isEmpty ? 0 : DisplayWidth.of(name) + 1)
+      // The number takes four columns.
+      canvas.put(Meter.bar(shown(peak), columns: right - start - 4), at: Point(start, row + 1 + index))
+      let level = Meter.text(peak)
+      canvas.put(level, endingAt: Point(right, row + 1 + index), Style(level == "·" ? .dim : .value))
+    }
   }
 
   private static func draw(
@@ -217,7 +246,8 @@ enum GraphDrawing {
       } else {
         canvas.put(right, at: point, columns: columns)
       }
-    case .meter: break
+    case .meter(let name, _):
+      if !name.isEmpty { canvas.put([Span(name + " ", .dim)], at: point, columns: columns) }
     case .lacking(let name):
       canvas.put([Span(name, .dim)], at: point, columns: columns)
       canvas.put([Span("silent", .warning)], endingAt: point.column + columns, row: point.row)
@@ -232,7 +262,7 @@ enum GraphDrawing {
 
   // MARK: Cables
 
-  private static func look(_ wire: GraphPicture.Wire, _ scene: Scene) -> CableLook {
+  static func look(_ wire: GraphPicture.Wire, _ scene: Scene) -> CableLook {
     switch wire.outside {
     case .made?: return CableLook(Style(wire.isEvents ? .cableEvents : .cable), priority: 3)
     case .partly?: return CableLook(Style(.warning), priority: 4)

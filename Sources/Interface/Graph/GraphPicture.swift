@@ -24,6 +24,10 @@ struct GraphPicture {
       place.map { scene.report.nodes[$0.node].inputs[$0.port].cables[$0.cable] }
     }
 
+    func isFading(_ scene: Scene) -> Bool {
+      place.map { scene.report.nodes[$0.node].inputs[$0.port].cables[$0.cable].state.isFading } ?? false
+    }
+
     /// Loudest channel of its source.
     func peak(_ scene: Scene) -> Float {
       source.flatMap { scene.report.nodes[$0.node].outputs[$0.port].peaks.max() } ?? 0
@@ -35,6 +39,8 @@ struct GraphPicture {
   private(set) var frames: [Rect] = []
   private(set) var wires: [Wire] = []
   private(set) var diagram = Diagram()
+  /// Differs after each change; nil: it is not kept.
+  private(set) var version: PictureVersion?
   private(set) var indexOf: [NodeID: Int] = [:]
   /// Places of the boxes' nodes in the report.
   private var places: [Int?] = []
@@ -106,11 +112,16 @@ struct GraphPicture {
     let key = PictureMemo.Key(scene, state, detail, page)
     if let key, let known = PictureMemo.picture(key) {
       self = known
-      if refresh(scene, state, detail) { PictureMemo.keep(self, key) }
+      if refresh(scene, state, detail) { keep(key) }
       return
     }
     build(scene, state, detail)
-    if let key { PictureMemo.keep(self, key) }
+    if let key { keep(key) }
+  }
+
+  private mutating func keep(_ key: PictureMemo.Key) {
+    version = PictureVersion()
+    PictureMemo.keep(self, key)
   }
 
   private mutating func build(_ scene: Scene, _ state: ViewState, _ detail: GraphDetail) {
@@ -320,11 +331,6 @@ struct GraphPicture {
     options.rowGap = detail == .small || detail == .dot ? 0 : 1
     options.gridRows = gridRows
     options.page = page
-    // Room for two letters at each end, and at both edges.
-    if isHinting {
-      options.margin = 5
-      options.page?.columns = max(1, page.columns - 4)
-    }
     let cables = wires.indices.map { index in
       let (source, destination) = (shown(wires[index].ends.source), shown(wires[index].ends.destination))
       return DiagramCable(
@@ -370,9 +376,12 @@ struct GraphPicture {
     return isRagged ? diagram() : first
   }
 
-  /// Columns of a box for its contents, and as it was first shown.
+  /// Columns of a box for its contents, and as it was first shown. While parameters are offered, their names widen it, and
+  /// their values do not.
   private func ownColumns(_ index: Int) -> Int {
-    max(boxes[index].size.columns, widths.width(of: boxes[index].id, at: detail) ?? 0)
+    let box = boxes[index]
+    guard let kept = widths.width(of: box.id, at: detail) else { return box.size.columns }
+    return max(kept, isHinting ? box.columnsOfNames : box.size.columns)
   }
 
   private func node(_ index: Int, columns: Int) -> DiagramNode {

@@ -71,11 +71,11 @@ extension MatrixPicture {
     if isFull {
       if cellWidth >= 4 {
         let bar = cellWidth >= 7 ? cellWidth - 3 : 3
-        canvas.put(Meter.bar(level(column: index), columns: bar), at: Point(end + 1 - bar, 3), columns: bar)
+        canvas.put(Meter.bar(level(column: index), columns: bar), at: Point(end + 1 - bar, 3))
       } else {
         let meter = level(column: index)
         // A row of lowest blocks would look like sound.
-        if meter.peak > 0 { canvas.put([Meter.cell(meter)], endingAt: end + 1, row: 3) }
+        if meter.peak > 0 { canvas.put([Meter.cell(meter)], at: Point(end, 3)) }
       }
     }
     draw(GridCell(-1, index), on: &canvas)
@@ -104,7 +104,7 @@ extension MatrixPicture {
     }
     let bar = column(-1) - start
     if headWidth >= 14, bar > 1 {
-      canvas.put(Meter.bar(level(row: index), columns: bar), at: Point(start, place.row), columns: bar)
+      canvas.put(Meter.bar(level(row: index), columns: bar), at: Point(start, place.row))
     }
     if hasRowGains { draw(GridCell(index, -1), on: &canvas) }
   }

@@ -105,7 +105,6 @@ struct MatrixView: View {
       desk.drag = .range(from: desk.state.matrix.cell, hasMoved: false)
       return
     }
-    desk.gesture = nil
     guard let grid = Grid(desk.scene, desk.state), grid.contains(desk.state.matrix.cell) else { return }
     let range = desk.state.matrix.range
     desk.drag = .gains(range.cells.map { ($0, grid.gain($0)) }, range: range, start: point)

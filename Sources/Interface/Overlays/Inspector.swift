@@ -276,7 +276,7 @@ struct Inspector: Overlay {
         ? ValueBar.note(at: share, description, wholeNote: desk.scene.wholeNote)
         : ValueBar.value(at: share, description), value != old
     else { return }
-    desk.perform(.set(node.name, path, value, over: nil), as: .step(node.name + path.suffix))
+    desk.perform(.set(node.name, path, value, over: nil), as: .dragValue(node.name + path.suffix))
   }
 
   /// Over a parameter the wheel steps it; elsewhere in the inspector it moves through the list.

@@ -19,16 +19,20 @@ extension SoundPainting {
     ]
     for line in rows where row < rect.bottom {
       let columns = max(0, min(40, rect.right - 56))
-      var spans = [
-        Span(DisplayWidth.padded(line.name, to: 12), .dim),
-        Span(DisplayWidth.padded(decibels(line.value), to: 6, right: true), .value), Span(" LUFS ", .dim),
-        Span(DisplayWidth.padded(relative(line.value, sound), to: 10, right: true), look(line.value, sound)),
-        Span("  "),
+      var groups = [
+        [
+          Span(DisplayWidth.padded(line.name, to: 12), .dim),
+          Span(DisplayWidth.padded(decibels(line.value), to: 6, right: true), .value), Span(" LUFS ", .dim),
+          Span(
+            DisplayWidth.padded(relative(line.value, sound), to: 10, right: true), look(line.value, sound)),
+        ]
       ]
-      spans += bar(line.value, sound.target, columns: columns)
-      if let highest = line.highest { spans.append(Span("  highest \(decibels(highest))", .dim)) }
-      if let kept = line.kept { spans.append(Span("  kept \(decibels(kept))", .dim)) }
-      canvas.put(spans, at: Point(1, row), columns: rect.right - 1)
+      if columns > 0 { groups.append([Span("  ")] + bar(line.value, sound.target, columns: columns)) }
+      if let highest = line.highest { groups.append([Span("  highest \(decibels(highest))", .dim)]) }
+      if let kept = line.kept { groups.append([Span("  kept \(decibels(kept))", .dim)]) }
+      // A figure that has no room is left out rather than cut.
+      canvas.put(
+        [Span].fitting(groups, columns: rect.right - 1, gap: 0), at: Point(1, row), columns: rect.right - 1)
       row += 1
     }
     guard row < rect.bottom else { return }
@@ -40,7 +44,10 @@ extension SoundPainting {
       ]
     }
     peaks[peaks.count - 1] = Span(" dBTP", .dim)
-    if loudness.truePeaks.max() ?? -.infinity > -1 { peaks.append(Span("  above -1", .trouble)) }
+    if loudness.truePeaks.max() ?? -.infinity > -1 {
+      let isNarrow = peaks.width + 10 > rect.right - 1
+      peaks.append(Span(isNarrow ? " !" : "  above -1", .trouble))
+    }
     canvas.put(peaks, at: Point(1, row), columns: rect.right - 1)
     drawCourse(
       sound, Rect(column: rect.column, row: row + 1, columns: rect.columns, rows: rect.bottom - row - 1),

@@ -59,7 +59,7 @@ extension SoundPainting {
         "\(trigger)\(sound.trigger == .free ? "" : " at \(number(level))")\(isLost ? ", not met" : "")"
       ),
       ("peak", "\(decibels(level: picture.peak)) dB"),
-      ("scale", "±\(number(picture.scale))\(sound.scale == nil ? " as needed" : "")"),
+      ("scale", "\(number(picture.scale))\(sound.scale == nil ? " as needed" : "")"),
     ]
     if let kept = sound.kept { facts.append(("\(kept.name) peak", "\(decibels(level: kept.peak)) dB")) }
     return facts

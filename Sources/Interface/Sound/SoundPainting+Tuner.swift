@@ -19,8 +19,11 @@ extension SoundPainting {
   static func drawTuner(_ sound: SoundState, _ rect: Rect, on canvas: inout Canvas) {
     let picture = sound.picture
     var row = rect.row
-    let now = picture.pitch.map { ($0, $0.note(a4: sound.reference)) }
-    var words: [Span] = [Span("no steady pitch", .dim)]
+    let isOfSeveral = picture.pitch?.isOfSeveral == true
+    let now = isOfSeveral ? nil : picture.pitch.map { ($0, $0.note(a4: sound.reference)) }
+    var words = [
+      Span(isOfSeveral ? "several notes at once: play one" : "no steady pitch", isOfSeveral ? .warning : .dim)
+    ]
     if let (pitch, note) = now {
       let isInTune = abs(note.cents) <= tolerance
       words = [
@@ -46,7 +49,8 @@ extension SoundPainting {
     var centre = course
     for dot in stride(from: 0, to: centre.dotRows, by: 4) { centre.set(centre.dotColumns / 2, dot) }
     for (index, pitch) in picture.pitches.reversed().enumerated() where index < course.dotRows {
-      guard let cents = pitch?.note(a4: sound.reference).cents else { continue }
+      guard let pitch, !pitch.isOfSeveral else { continue }
+      let cents = pitch.note(a4: sound.reference).cents
       course.set(place(cents, course.dotColumns), index)
     }
     BrailleField.draw([(course, .accent), (centre, .rule)], at: Point(rect.column, row), on: &canvas)

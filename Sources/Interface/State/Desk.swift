@@ -159,10 +159,11 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   func ongoing(_ kind: Gesture.Kind) -> Gesture? {
     guard let gesture, gesture.kind == kind, gesture.edit == workbench.newestEdit else { return nil }
     switch kind {
-    case .dragCells, .dragBox: return gesture
+    case .dragCells, .dragBox, .dragValue: return gesture
     default: break
     }
-    return now() - gesture.time < Desk.gestureTime ? gesture : nil
+    // The first repeat of a held key comes later than a finger's next press.
+    return press != .new || now() - gesture.time < Desk.gestureTime ? gesture : nil
   }
 
   /// Performs the next step of a gesture, replacing the ones before.

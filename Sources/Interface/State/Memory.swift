@@ -6,6 +6,7 @@ struct Gesture {
   /// Kind and target; a change of either starts a new gesture.
   enum Kind: Hashable {
     case step(String)
+    case dragValue(String)
     case stepCells(String, GridRange)
     case dragCells(String, GridRange)
     case moveBox(String)

@@ -25,6 +25,8 @@ import Session
   /// Plays files that are chosen among.
   private(set) var player: Preview?
   private var previewFault = ""
+  /// The file whose name the scene has.
+  private var knownFile: String?
   /// The state of the document whose history the scene has.
   private var knownHistory: (revision: Revision, newest: Int?)?
 
@@ -201,7 +203,10 @@ import Session
     scene.showsPrograms = session.showsPrograms
     scene.catalogue = session.catalogue
     scene.isModified = session.isModified
-    scene.fileName = session.file.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "untitled"
+    if knownFile != session.file {
+      knownFile = session.file
+      scene.fileName = session.file.map { PatchFile.split($0).name } ?? "untitled"
+    }
     let newest = session.newestEdit
     if knownHistory.map({ $0.revision !== session.patch.revision || $0.newest != newest }) ?? true {
       knownHistory = (session.patch.revision, newest)

@@ -165,8 +165,7 @@ struct MeterPicture {
     canvas.put(
       [Span(DisplayWidth.padded("\(channel)", to: Self.numbers - 1, right: true), .dim)],
       at: Point(start - Self.numbers, place.row), columns: Self.numbers, on: ground)
-    canvas.put(
-      Meter.bar(meter.level, columns: columns), at: Point(start, place.row), columns: columns, on: ground)
+    canvas.put(Meter.bar(meter.level, columns: columns), at: Point(start, place.row), on: ground)
     guard figureColumns > 0 else { return }
     let isClipped = Meter.isClipping(meter.highest)
     canvas.put(
