@@ -190,7 +190,7 @@ extension StepRunner {
   }
 
   /// Lists what cables bring to an element that the kernel modulates itself.
-  @_noLocks private func modulateElement(
+  @inline(never) @_noLocks private func modulateElement(
     _ port: UnsafeMutablePointer<InputPort>, _ binding: UnsafeMutablePointer<InputBinding>,
     _ elements: UnsafeMutablePointer<ModulatedElements>, _ room: inout UnsafeMutablePointer<Float>
   ) {
