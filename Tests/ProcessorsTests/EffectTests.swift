@@ -63,8 +63,10 @@ struct EffectTests {
   @Test func aWiderCableKeepsTheState() {
     var chance = Chance(9)
     let signal = chance.signal(3000)
-    func expectKept<K: Kernel>(_ type: K.Type, _ description: KindDescription, _ values: [Int: [Float]] = [:])
-    {
+    func expectKept<K: Kernel>(
+      _ type: K.Type, _ description: KindDescription, _ values: [Int: [Float]] = [:],
+      within tolerance: Float = 0
+    ) {
       let others = description.inputs.dropFirst().map { _ in [[Float]]() }
       let plain = KernelBench(type, description, inputs: [[signal]] + others, outputs: [1], values)
       let expected = plain.run(3000)[0][0]
@@ -76,8 +78,9 @@ struct EffectTests {
       let last = bench.run(1000)[0]
       #expect(before == Array(expected[..<1003]), "\(description.name)")
       for channel in 0..<2 {
-        #expect(after[channel] == Array(expected[1003..<2000]), "\(description.name)")
-        #expect(last[channel] == Array(expected[2000...]), "\(description.name)")
+        #expect(
+          relativeError(after[channel], expected[1003..<2000]) <= tolerance, "\(description.name)")
+        #expect(relativeError(last[channel], expected[2000...]) <= tolerance, "\(description.name)")
       }
       #expect(bench.isMemoryIntact)
     }
@@ -93,7 +96,8 @@ struct EffectTests {
     expectKept(Phaser.self, Phaser.description, [Phaser.spread: [0], Phaser.feedback: [50]])
     for link in [Float(0), 1] {
       expectKept(Limiter.self, Limiter.description, [Limiter.link: [link], Limiter.ceiling: [0.3]])
-      expectKept(Compressor.self, Compressor.description, [Compressor.link: [link]])
+      // Levels of one or two channels go by sixteens, those of more frame by frame.
+      expectKept(Compressor.self, Compressor.description, [Compressor.link: [link]], within: 1e-5)
       expectKept(Gate.self, Gate.description, [Gate.link: [link], Gate.threshold: [0.9]])
     }
   }

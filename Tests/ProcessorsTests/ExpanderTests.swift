@@ -149,8 +149,10 @@ struct ExpanderTests {
 extension LaneTests {
   /// Linked channels would hear the louder ones that come.
   @Test func widerCablesKeepGains() {
-    expectKept(Expander.self, Expander.description, [Expander.link: [0], Expander.threshold: [0.9]])
-    expectKept(Transient.self, Transient.description, [Transient.link: [0], Transient.sustain: [2]])
+    expectKept(
+      Expander.self, Expander.description, [Expander.link: [0], Expander.threshold: [0.9]], within: 1e-5)
+    expectKept(
+      Transient.self, Transient.description, [Transient.link: [0], Transient.sustain: [2]], within: 1e-5)
   }
 }
 

@@ -43,6 +43,15 @@ func decibels(_ amplitude: Double) -> Double { 20 * log10(max(amplitude, 1e-20))
 
 func peak(_ signal: [Float]) -> Float { signal.map(\.magnitude).max() ?? 0 }
 
+/// The largest error in parts of the expected sample, or of a thousandth where that is less. 0: the same bits, or zeros of
+/// another sign.
+func relativeError(_ signal: some Collection<Float>, _ expected: some Collection<Float>) -> Float {
+  zip(signal, expected).reduce(signal.count == expected.count ? 0 : .infinity) { most, pair in
+    let error = pair.0 == pair.1 ? 0 : abs(pair.0 - pair.1) / max(abs(pair.1), 1e-3)
+    return error.isNaN ? .infinity : max(most, error)
+  }
+}
+
 /// Largest step between neighbouring frames.
 func largestStep(_ signal: [Float]) -> Float {
   zip(signal, signal.dropFirst()).map { ($1 - $0).magnitude }.max() ?? 0
