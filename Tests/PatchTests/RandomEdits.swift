@@ -184,7 +184,11 @@ struct RandomEdits {
   private mutating func connect(in patch: Patch, _ names: [String]) -> Edit {
     var name = CableName(pick(names), pick(names))
     if chance(20) { name.source.port = pick(["out", "reduction"]) }
-    if chance(30) { name.destination.port = pick(["in", "sidechain", "drive", "freq", "level", "time"]) }
+    if chance(30) {
+      name.destination.port = pick([
+        "in", "sidechain", "drive", "freq", "level", "time", "master", "[0,1]", "[1,0]", "in[1]", "out[0]",
+      ])
+    }
     return .connect(
       name,
       CableSettings(

@@ -25,7 +25,8 @@ struct SetComment: EditVerbs {
       draft.patch.store(node.settings[path] ?? defaultValue, at: path, of: node.id, default: defaultValue)
     case .layout(let name):
       let node = try draft.patch.node(named: name)
-      guard node.place != nil else { throw .noPlace(name) }
+      // A scene's nodes may have lost the place by another way than the one that an undo takes back.
+      guard node.place != nil || kept == nil else { throw .noPlace(name) }
       draft.patch.update(node.id) { $0.lineComments[.layout] = kept }
     case .patchSetting(let name):
       switch name {
