@@ -311,8 +311,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
   /// Periods requested by the server.
   public var beats: Int { state.beats.load(ordering: .acquiring) }
 
-  /// Unlimited for a server that freewheels, since it takes as long as its slowest client. Otherwise it is told
-  /// within a second, or after three of its periods where those are long.
+  /// Unlimited for a server that freewheels, since it takes as long as its slowest client. Otherwise a
+  /// standstill is told within a second, or after three periods where those are long.
   public var patience: Double {
     state.isFreewheeling.load(ordering: .relaxed) ? .infinity : max(0.9, 3 * Double(period) / max(rate, 1))
   }

@@ -2,8 +2,8 @@ import Glibc
 
 /// How far cables move a parameter.
 extension Patch {
-  /// The lowest and the highest value that the cables into the port of a parameter, or of its element, bring it to, in its unit, if each goes to its
-  /// ends; nil: no cable leads there, or it is not known how far a signal goes.
+  /// The lowest and the highest value to which cables bring a parameter, or its element, in its unit, if each signal goes to
+  /// its ends; nil: no cable leads there, or it is not known how far a signal goes.
   public func sweep(
     of node: Node, _ parameter: ParameterDescription, at indices: [Int] = [], wholeNote: Double,
     catalogue: KindCatalogue

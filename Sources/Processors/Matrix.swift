@@ -1,8 +1,8 @@
 import Realtime
 
-/// The matrix mixer: output j = master * out[j] * the sum over i of [i,j] * in[i] * input i. Each gain is a
-/// `Ramp` of its own, and cables may move it. The sum always runs over i in order, so that neither the loop blocking nor the split
-/// into blocks changes a bit.
+/// The matrix mixer: output j = master * out[j] * the sum over i of [i,j] * in[i] * input i. Each gain is a `Ramp` of its
+/// own, and cables may move it. The sum always runs over i in order, so that neither the loop blocking nor the split into
+/// blocks changes a bit.
 public struct Matrix: Kernel {
   let rows: Int
   let columns: Int

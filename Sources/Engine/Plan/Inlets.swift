@@ -85,7 +85,7 @@ struct Inlet {
   var isUniform = false
   /// Channels of the sum's buffer.
   var width: Int { isUniform ? 1 : channels }
-  /// What it modulates.
+  /// The parameter or element that it modulates.
   var target: CableRow.Target { CableRow.Target(parameter: parameter, element: element) }
 }
 
