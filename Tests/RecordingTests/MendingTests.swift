@@ -182,13 +182,28 @@ import Testing
     let (folder, notes) = (try Folder(), try Folder())
     try Data().write(to: URL(fileURLWithPath: folder.file("take.wav")))
     try Data([1]).write(to: URL(fileURLWithPath: folder.file("take-2.wav")))
-    usleep(20_000)
+    try awaitLaterTime(than: folder.file("take-2.wav"))
     try "sostenuto-take 1\nwanted \(folder.file("take.wav"))\n".write(
       toFile: notes.file("1-1"), atomically: false, encoding: .utf8)
-    usleep(20_000)
+    try awaitLaterTime(than: notes.file("1-1"))
     try Data().write(to: URL(fileURLWithPath: folder.file("take-3.wav")))
     let said = TakeRegister(folder: notes.path).mend().map(\.text)
     #expect(said.count == 1 && said[0].contains("take-3.wav was cut off"), "\(said)")
     #expect(folder.names.sorted() == ["take-2.wav", "take.wav"] && notes.names.isEmpty)
+  }
+
+  /// Writes another file until it is later than this one by the disk's own clock, which goes in steps.
+  private func awaitLaterTime(than path: String) throws {
+    func time(_ path: String) -> timespec {
+      var info = stat()
+      stat(path, &info)
+      return info.st_ctim
+    }
+    let (folder, old) = (try Folder(), time(path))
+    var new = old
+    while (new.tv_sec, new.tv_nsec) <= (old.tv_sec, old.tv_nsec) {
+      try Data([0]).write(to: URL(fileURLWithPath: folder.file("probe")))
+      new = time(folder.file("probe"))
+    }
   }
 }
