@@ -44,7 +44,9 @@ import Testing
     #expect(until(supervisor) { recorder.sound.contains { abs($0) > 0.1 } })
     // JACK itself ends a connection at once, so each begins in a recording of its own.
     var windows: [Range<Int>] = []
-    for _ in 0..<5 {
+    while windows.count < 5 {
+      // What the driver knew of the connection before would pass for news.
+      #expect(until(supervisor) { graph.engine.device.unheard.isEmpty })
       for other in probe.connections(of: "sostenuto:out_1") {
         #expect(jack_disconnect(probe.client, "sostenuto:out_1", other) == 0)
       }
@@ -52,14 +54,15 @@ import Testing
       // The driver looks at the connections once in a while, and late on a busy machine.
       #expect(until(supervisor) { !graph.engine.device.unheard.isEmpty })
       // Periods that were under way.
-      #expect(until(supervisor) { recorder.count > end + 9600 })
-      let begin = recorder.count
+      try #require(until(supervisor) { recorder.count > end + 9600 })
+      let (begin, late) = (recorder.count, supervisor.status.xruns)
       #expect(jack_connect(probe.client, "sostenuto:out_1", "recorder:in") == 0)
       // On a busy machine JACK may tell us of it late.
-      #expect(until(supervisor) { recorder.sound[begin...].contains { abs($0) > 0.05 } })
+      try #require(until(supervisor) { recorder.sound[begin...].contains { abs($0) > 0.05 } })
       let heard = recorder.count
-      #expect(until(supervisor) { recorder.count > heard + 4800 })
-      windows.append(begin..<recorder.count)
+      try #require(until(supervisor) { recorder.count > heard + 4800 })
+      // The server leaves periods out when it is late, and the recording jumps.
+      if supervisor.status.xruns == late { windows.append(begin..<recorder.count) }
     }
     let sound = recorder.sound
     for window in windows {
