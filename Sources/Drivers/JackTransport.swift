@@ -101,10 +101,11 @@ final class JackTransport: @unchecked Sendable {
   }
 
   /// Tells other programs the bar of the next cycle. JACK's process thread.
-  func write(_ position: UnsafeMutablePointer<jack_position_t>) {
+  /// `isJump`: it is another place than time has led to.
+  func write(_ position: UnsafeMutablePointer<jack_position_t>, isJump: Bool) {
     let (now, time) = host.transport
     let frame = Int64(position.pointee.frame)
-    let transport = now.position(at: time) == frame ? now : now.moved(to: frame, at: time)
+    let transport = now.position(at: time) == frame ? now : now.moved(to: frame, at: time, isJump: isJump)
     let place = transport.place(at: time)
     let whole = Transport.floor(place.beat)
     position.pointee.valid = JackPositionBBT
@@ -151,5 +152,5 @@ private func jackTimebase(
   _ isNew: Int32, _ argument: UnsafeMutableRawPointer?
 ) {
   guard let argument, let position else { return }
-  Unmanaged<JackTransport>.fromOpaque(argument).takeUnretainedValue().write(position)
+  Unmanaged<JackTransport>.fromOpaque(argument).takeUnretainedValue().write(position, isJump: isNew != 0)
 }

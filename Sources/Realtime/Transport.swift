@@ -164,11 +164,21 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
     beat = Double(frame) * pulse.tempo / (60 * rate)
   }
 
-  /// The same position, moved to a frame of the piece at `frame`: for who asks where that is.
-  @_noLocks public func moved(to position: Int64, at frame: Int64) -> Transport {
+  /// Goes on at a frame of the piece up to a second ahead: a server that is late leaves periods out. The tempo may have been
+  /// another before, so the place follows from the present one. False: a jump.
+  @_noLocks private mutating func skip(to frame: Int64) -> Bool {
+    guard isRolling, frame > start, frame &- start <= Int64(rate) else { return false }
+    beat += Double(frame &- start) * step
+    start = frame
+    return true
+  }
+
+  /// This transport with another frame of the piece at `frame`: for who asks where that is. `isJump`: somebody has moved it
+  /// there; otherwise a late server may have left out what lies between.
+  @_noLocks public func moved(to position: Int64, at frame: Int64, isJump: Bool) -> Transport {
     var other = self
     other.settle(at: frame)
-    other.move(to: position)
+    if isJump || !other.skip(to: position) { other.move(to: position) }
     return other
   }
 
@@ -187,10 +197,12 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
     if isSame, isNear { return false }
     settle(at: frame)
     let before = quarters(at: frame)
+    // Before a jump a server stands for a cycle.
+    let isJump = !isRolling || !input.isRolling
     isRolling = input.isRolling
     isLed = isLead
     take(pulse)
-    if !isOn { move(to: input.frame) }
+    if !isOn, isJump || !skip(to: input.frame) { move(to: input.frame) }
     if isLead, !isNear || !isOn {
       (bar, beat) = (input.bar, input.beat)
       quarters = Double(bar &- 1) * Double(pulse.beats) * pulse.quarters

@@ -152,6 +152,44 @@ import Testing
     #expect(transport.jumps == 1)
   }
 
+  /// A late server leaves periods out. After changes of tempo the piece goes on from where it was; only a jump, before which
+  /// the server stands for a cycle, is to where the present tempo has its frame.
+  @Test(arguments: 0..<20)
+  func periodsThatAreLeftOutPassLikeAnyOthers(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    print("seed \(seed)")
+    var model = Model(rate: [44100, 48000, 96000].randomElement(using: &random)!)
+    var transport = Transport(rate: Double(model.rate))
+    var (time, server): (Int64, Int64) = (0, 0)
+    for _ in 0..<300 {
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0:
+        let change = TransportChange.tempo(Double(Int.random(in: 5000...999_000, using: &random)) / 1000)
+        transport.apply(change, at: time)
+        model.apply(change)
+      case 1:
+        let seconds = Double(Int.random(in: 0...1000, using: &random)) / 4
+        server = Int64(seconds * Double(model.rate))
+        _ = transport.follow(TransportInput(isRolling: false, frame: server), at: time)
+        time += 64
+        model.apply(.seek(seconds: seconds))
+      case 2:
+        let lost = Int.random(in: 1...model.rate, using: &random)
+        server += Int64(lost)
+        model.advance(lost)
+      default:
+        let frames = Int.random(in: 1...100_000, using: &random)
+        time += Int64(frames)
+        server += Int64(frames)
+        model.advance(frames)
+      }
+      _ = transport.follow(TransportInput(isRolling: true, frame: server), at: time)
+      let place = transport.place(at: time)
+      let distance = Double(Int(place.bar) - model.bar) * 4 + place.beat - model.beat
+      #expect(distance.magnitude < 1e-6 && transport.position(at: time) == server)
+    }
+  }
+
   @Test func anotherRateKeepsThePlace() {
     var transport = Transport(rate: 48000)
     transport.apply(.locate(bar: 3, beat: 1), at: 1000)
