@@ -1,8 +1,6 @@
-import Dispatch
 import Engine
 import Patch
 import Realtime
-import Synchronization
 
 /// Keeps an engine playing, whatever happens to servers and sound cards. It chooses a driver, moves to the
 /// clock driver when that one fails or stalls, and returns when it works again. The renderer's state outlives
@@ -37,7 +35,7 @@ public final class Supervisor {
   private var transportMode = TransportMode.follow
   private var xrunsBefore = 0
   private var lostMidiBefore = 0
-  private var attempt: Attempt?
+  private var attempt: DriverAttempt?
   private var nextAttempt: Int64?
   /// When the latest attempt found a driver.
   private var lastFound: Int64 = .min / 2
@@ -343,10 +341,10 @@ public final class Supervisor {
       // Our server is dead. The next attempt will find its successor.
       server = try? JackServer.onCard(card, rate: options.rate, period: options.period)
     }
-    attempt = Attempt(renderer: engine.renderer, options: options, channels: channels)
+    attempt = DriverAttempt(renderer: engine.renderer, options: options, channels: channels)
   }
 
-  private func finish(_ attempt: Attempt, now: Int64) {
+  private func finish(_ attempt: DriverAttempt, now: Int64) {
     switch attempt.outcome {
     case .pending: return
     case .failed:
@@ -373,63 +371,6 @@ public final class Supervisor {
 
   /// Time of the next attempt after a driver was lost.
   private func nextTime(_ now: Int64) -> Int64 { max(now + Self.pause, lastFound + Self.pauseAfterSuccess) }
-
-  /// One attempt to open a better driver, on a thread of its own, since a server may not answer. No other
-  /// attempt starts before it ends.
-  private final class Attempt: Sendable {
-    enum Outcome {
-      case pending, failed
-      case opened(any Driver)
-    }
-
-    private let state = Mutex<(outcome: Outcome, isAbandoned: Bool)>((.pending, false))
-
-    init(renderer: Renderer, options: DriverOptions, channels: Int) {
-      DispatchQueue(label: "sostenuto.attempt").async { [self] in
-        let opened = Self.open(renderer, options, channels)
-        let isWanted = state.withLock {
-          $0.outcome = opened.map(Outcome.opened) ?? .failed
-          return !$0.isAbandoned
-        }
-        if !isWanted { opened?.stop() }
-      }
-    }
-
-    private static func open(
-      _ renderer: Renderer, _ options: DriverOptions, _ channels: Int
-    ) -> (any Driver)? {
-      if options.preference != .alsa,
-        let driver = try? JackDriver(renderer: renderer, options: options.jack, within: 1e6)
-      {
-        return driver
-      }
-      guard options.preference != .jack else { return nil }
-      return try? AlsaDriver(
-        renderer: renderer, device: options.alsaDevice, rate: options.rate, period: options.period,
-        channels: channels, wishes: options.jack.wishes)
-    }
-
-    var outcome: Outcome { state.withLock { $0.outcome } }
-
-    /// Time of the first successful look: `now`, if that is now.
-    func openedAt(_ now: Int64) -> Int64 {
-      seen.withLock {
-        if $0 == nil { $0 = now }
-        return $0 ?? now
-      }
-    }
-    private let seen = Mutex<Int64?>(nil)
-
-    func abandon() {
-      let late: (any Driver)? = state.withLock {
-        $0.isAbandoned = true
-        if case .opened(let driver) = $0.outcome { return driver }
-        return nil
-      }
-      // The server may no longer answer.
-      if let late { DispatchQueue(label: "sostenuto.abandoned").async { late.stop() } }
-    }
-  }
 }
 
 /// Nanoseconds of the system's monotonic clock. Any thread.
