@@ -97,7 +97,7 @@ struct Beat: BitwiseCopyable {
   }
 
   /// Goes through a block at a rate that stays, in which nothing begins or ends. Most blocks are such; nil: this is none.
-  @inline(__always) @_noLocks private mutating func goOn(_ block: Block, _ rate: ParameterStream) -> Pulse? {
+  @inline(__always) @_noLocks mutating func goOn(_ block: Block, _ rate: ParameterStream) -> Pulse? {
     guard rate.isSteady, counted == 0, known[0] == rate.value(0), known[1] == block.rate else { return nil }
     let goal = phase == .waiting ? opensAt : phase == .open ? shutsAt : Course.parts
     guard place + Double(block.frames &- 1) * knownStep < goal else { return nil }

@@ -23,8 +23,23 @@ public struct Fader: Kernel {
   public static var law: Int { @_noLocks get { 1 } }
 
   public static var worksInPlace: Bool { true }
+  public static var isAffine: Bool { true }
+  public static var addendInput: Int? { 1 }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
+
+  @_noLocks public mutating func affine(_ block: Block, _ channels: UnsafeMutablePointer<Affine>) -> Bool {
+    let (a, output, law) = (block.inputs[0], block.outputs[0], block.crossfades[Self.law])
+    guard a.count >= output.count, law.blend == nil else { return false }
+    let gains = Gains(Frames(repeating: block.parameters[Self.mix].value(0)), law, 0)
+    let addend = block.inputs[1].isConnected ? gains.b[0] : 0
+    var channel = 0
+    while channel < output.count {
+      channels[channel] = Affine(factor: gains.a[0], addend: addend)
+      channel &+= 1
+    }
+    return true
+  }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (a, b, output) = (block.inputs[0], block.inputs[1], block.outputs[0])

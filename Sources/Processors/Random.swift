@@ -79,21 +79,23 @@ public struct Random: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let parameters = block.parameters
-    let pulse = beat.run(block, Beat.Settings(rate: parameters[Self.rate]))
     let (low, high) = (parameters[Self.low], parameters[Self.high])
     let trigger = block.inputs[0]
-    if pulse.ticks == 0, !trigger.isConnected, trigger.isSilent, low.isSteady, high.isSteady {
+    if !trigger.isConnected, trigger.isSilent, low.isSteady, high.isSteady,
+      beat.goOn(block, parameters[Self.rate]) != nil
+    {
       stay(low.value(0), high.value(0), block.outputs[0])
     } else {
-      change(block, pulse.ticks)
+      change(block)
     }
     return .sounding
   }
 
   // Mutating, though only memory changes: of a kernel that has just been written a copy would wait for what was written.
 
-  /// A block in which values may change. `pulses`: frames in which they do where nothing is connected.
-  @inline(never) @_noLocks private mutating func change(_ block: Block, _ pulses: UInt64) {
+  /// A block in which values may change.
+  @inline(never) @_noLocks private mutating func change(_ block: Block) {
+    let pulses = beat.run(block, Beat.Settings(rate: block.parameters[Self.rate])).ticks
     let (trigger, output, parameters) = (block.inputs[0], block.outputs[0], block.parameters)
     let (low, high, row) = (parameters[Self.low], parameters[Self.high], Rows(block)[0])
     var channel = 0

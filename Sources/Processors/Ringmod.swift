@@ -35,6 +35,8 @@ public struct Ringmod: Kernel {
   private var known = SIMD2<Float>(repeating: .nan)
   /// Phase increment of a frame.
   private var step: Int32 = 0
+  /// Engine time that the phase has come to; negative: it stays where it is.
+  private var reached: Int64 = -1
   // Memory for work within a block.
   private var moving: MovingPhases
   private var sine: UnsafeMutablePointer<Float>
@@ -42,6 +44,8 @@ public struct Ringmod: Kernel {
   private var both: UnsafeMutablePointer<Float>
 
   public static var worksInPlace: Bool { true }
+  public static var isAffine: Bool { true }
+  public static var factorInput: Int? { 1 }
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int { 5 * blockCapacity * 4 }
 
@@ -61,7 +65,26 @@ public struct Ringmod: Kernel {
     both = arena.take(Float.self, blockCapacity)
   }
 
+  /// The carrier makes the factor. What is not run here goes on with the sine's phase later.
+  @_noLocks public mutating func affine(_ block: Block, _ channels: UnsafeMutablePointer<Affine>) -> Bool {
+    let (freq, mix) = (block.parameters[Self.freq], block.parameters[Self.mix])
+    let output = block.outputs[0]
+    guard own.isReplaced, block.inputs[1].isConnected, block.inputs[0].count >= output.count,
+      mix.elements == 1,
+      known[0] == freq.values.pointee, known[1] == block.rate
+    else { return false }
+    let wet = limited(mix.values.pointee * 0.01, 0, 1)
+    var channel = 0
+    while channel < output.count {
+      channels[channel] = Affine(factor: wet, addend: 1 - wet)
+      channel &+= 1
+    }
+    return true
+  }
+
   @_noLocks public mutating func process(_ block: Block) -> Activity {
+    if reached != block.time { goOn(to: block.time) }
+    reached = block.time &+ Int64(truncatingIfNeeded: block.frames)
     let (input, carrier) = (block.inputs[0], block.inputs[1])
     let (freq, mix) = (block.parameters[Self.freq], block.parameters[Self.mix])
     guard own.isReplaced, carrier.isConnected, !input.isSilent, mix.isSteady, mix.elements == 1,
@@ -70,6 +93,11 @@ public struct Ringmod: Kernel {
     phase &+= step &* Int32(truncatingIfNeeded: block.frames)
     multiplyAtRest(input, carrier, mix.values.pointee, block.outputs[0])
     return .sounding
+  }
+
+  /// Brings the phase over blocks in which the kernel was not run.
+  @inline(never) @_noLocks private mutating func goOn(to time: Int64) {
+    if reached >= 0 { phase &+= step &* Int32(truncatingIfNeeded: time &- reached) }
   }
 
   /// The same where the sine is heard, or something moves.
@@ -176,9 +204,13 @@ public struct Ringmod: Kernel {
 
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
     own.stretch(by: new / old)
+    reached = -1
   }
 
-  @_noLocks public mutating func isFinished() -> Bool { !own.isMoving }
+  @_noLocks public mutating func isFinished() -> Bool {
+    reached = -1
+    return !own.isMoving
+  }
 
   /// Advances the phase by the block, and writes the sine if that is asked for.
   @inline(__always) @_noLocks private mutating func advance(_ block: Block, makes: Bool) {

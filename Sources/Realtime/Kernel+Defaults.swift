@@ -25,6 +25,8 @@ extension Kernel {
   public static var addendParameter: Int? { nil }
   /// No input is its factor.
   public static var factorInput: Int? { nil }
+  /// No input is its addend.
+  public static var addendInput: Int? { nil }
   /// Has no factors.
   @inlinable @_noLocks public mutating func affine(
     _ block: Block, _ channels: UnsafeMutablePointer<Affine>

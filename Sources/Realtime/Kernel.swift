@@ -381,9 +381,12 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   static var addendParameter: Int? { get }
   /// Position of the audio input that the factor is multiplied with, while something is connected to it; nil: there is none.
   static var factorInput: Int? { get }
+  /// Position of the audio input that is added, times the addend, while something is connected to it; nil: there is none.
+  static var addendInput: Int? { get }
   /// Writes the factor and the addend of each output channel, exactly as `process` would use them in this block, in which
-  /// every parameter is at rest. What a cable modulates is calculated by the caller. False: it does something else. Audio
-  /// thread.
+  /// every parameter is at rest. What a cable modulates is calculated by the caller. While something is connected to
+  /// `factorInput`, a channel is multiplied with the input's times the factor plus the addend. False: it does something else.
+  /// Audio thread.
   @_noLocks mutating func affine(_ block: Block, _ channels: UnsafeMutablePointer<Affine>) -> Bool
   /// True when a hidden last output gives the first one 64 frames ahead of time, for cables of a cycle, which
   /// are delayed by as many.

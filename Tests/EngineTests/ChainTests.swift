@@ -20,13 +20,16 @@ import Testing
       var last = source
       for index in 0..<12 {
         let name = "\(source)\(index)"
-        let kind = (kinds + ["add", "multiply"]).randomElement(using: &random)!
+        let kind = (kinds + ["add", "multiply", "crossfade", "ringmod"]).randomElement(using: &random)!
         let number = Double(Int.random(in: -9...9, using: &random)) / 10
         let setting =
           switch kind {
           case "pan": "pan=\(number)"
           case "add": "value=\(number)"
           case "multiply": "factor=\(number)"
+          case "crossfade":
+            "mix=\(Int.random(in: 0...100, using: &random))% law=\(index < 6 ? "linear" : "power")"
+          case "ringmod": "mix=\(index < 6 ? 100 : Int.random(in: 0...100, using: &random))%"
           default: "gain=\(Int.random(in: -3...3, using: &random))dB"
           }
         lines += ["node \(name) \(kind) \(setting)", "connect \(last) -> \(name)"]
@@ -35,10 +38,15 @@ import Testing
           switch kind {
           case "multiply": lines.append("connect slow -> \(name).factor gain=-20dB")
           case "add": lines.append("connect slow -> \(name).value gain=-20dB")
+          case "crossfade", "ringmod": break
           default:
             let depth = kind == "gain" && Bool.random(using: &random) ? "by 6dB" : "gain=-20dB"
             lines.append("connect slow -> \(name).\(kind) \(depth)")
           }
+        }
+        // What the other input of two is a factor of, or is added to.
+        if let port = ["crossfade": "b", "ringmod": "carrier"][kind] {
+          lines.append("connect \(Bool.random(using: &random) ? "slow" : source) -> \(name).\(port)")
         }
         // What is multiplied with another signal, and a sum.
         if index == 9, kind == "multiply" {
@@ -110,7 +118,7 @@ import Testing
     let text = Self.patch(seed: seed)
     let lines = RandomLines(
       seed: seed, of: try Draft(text).patch,
-      kinds: ["gain", "pan", "mix", "delay", "add", "multiply", "constant"],
+      kinds: ["gain", "pan", "mix", "delay", "add", "multiply", "crossfade", "ringmod", "constant"],
       keeping: [
         "voice", "hiss", "three", "slow", "out", "side", "left", "sum", "still", "moving", "two", "one",
       ])
@@ -118,6 +126,52 @@ import Testing
       steps in
       Self.difference(text, steps, period: form.period, threads: form.threads)
     }
+  }
+
+  /// Of many such nodes in a mixer each costs as little as a gain does.
+  @Test(arguments: ["crossfade mix=30%", "crossfade mix=30% law=power", "ringmod", "ringmod mix=60%"])
+  func aNodeWithASecondInputIsRunAtOnce(kind: String) throws {
+    let port = kind.hasPrefix("ringmod") ? "carrier" : "b"
+    let bench = Bench(period: 64)
+    try bench.begin(
+      """
+      node voice oscillator freq=440Hz level=-6dB
+      node other oscillator freq=300Hz level=-6dB
+      node one \(kind)
+      node out output
+      connect voice -> one
+      connect other -> one.\(port)
+      connect one -> out gain=-3dB
+      """)
+    bench.render(640)
+    #expect(Self.chains(bench) == (1, 1))
+  }
+
+  /// The sine of a ring modulator goes on behind a carrier: it is heard again at the same place whether its kernel ran or not.
+  @Test func aSineGoesOnBehindACarrier() throws {
+    let heard = try [false, true].map { isMetering in
+      let bench = Bench(period: 64)
+      bench.engine.isMetering = isMetering
+      try bench.begin(
+        """
+        node voice oscillator freq=440Hz level=-6dB
+        node other oscillator freq=300Hz level=-6dB
+        node ring ringmod freq=77Hz
+        node out output channels=1
+        connect voice -> ring
+        connect ring -> out
+        """)
+      bench.render(1000)
+      bench.play([
+        .init(frames: 5000, line: "connect other -> ring.carrier"),
+        .init(frames: 3000, line: "set ring.freq=91Hz"),
+        .init(frames: 4000, line: "disconnect other -> ring.carrier"),
+      ])
+      bench.render(2000)
+      return bench.heard[0]
+    }
+    #expect(heard[0].suffix(1000).contains { abs($0) > 0.1 })
+    #expect(firstDifference(heard[0], heard[1]) == nil)
   }
 
   @Test func aMovedGainAndAMutedNodeAreHeardAtTheirFrames() throws {

@@ -41,10 +41,11 @@ struct NodeRow: BitwiseCopyable {
   let passesOn: Bool
   /// Its kernel may multiply each channel by a factor and add a number, and do nothing else.
   let isAffine: Bool
-  /// The parameters that are its factor and its addend, and the input that is its factor; negative: none.
+  /// The parameters that are its factor and its addend, and the inputs that are; negative: none.
   let factorParameter: Int16
   let addendParameter: Int16
   let factorInput: Int16
+  let addendInput: Int16
   /// Its inputs may have other channel counts; `mayNarrow`: smaller ones.
   var isPending = false
   var mayNarrow = false
@@ -69,6 +70,7 @@ struct NodeRow: BitwiseCopyable {
     factorParameter = Int16(node.type?.factorParameter ?? -1)
     addendParameter = Int16(node.type?.addendParameter ?? -1)
     factorInput = Int16(node.type?.factorInput ?? -1)
+    addendInput = Int16(node.type?.addendInput ?? -1)
   }
 
   /// Initial channel counts.

@@ -20,6 +20,7 @@ public final class NodeKind: Sendable {
   let factorParameter: Int?
   let addendParameter: Int?
   let factorInput: Int?
+  let addendInput: Int?
   /// Functions of a kind that is only known at run time; nil for the program's own.
   let program: ForeignProgram?
   let size: Int
@@ -51,6 +52,7 @@ public final class NodeKind: Sendable {
     factorParameter = K.factorParameter
     addendParameter = K.addendParameter
     factorInput = K.factorInput
+    addendInput = K.addendInput
     size = MemoryLayout<K>.stride
     alignment = MemoryLayout<K>.alignment
     memorySize = { K.memorySize($0) }

@@ -67,7 +67,8 @@ extension StepWriter {
         guard link.isAddend || inlet.parameter == Int(row.pointee.factorParameter), inlet.channels == 1
         else { return nil }
       } else {
-        guard position == Int(row.pointee.factorInput) else { return nil }
+        link.isAddend = position == Int(row.pointee.addendInput)
+        guard link.isAddend || position == Int(row.pointee.factorInput) else { return nil }
         if inlet.channels > 1, !inlet.isUniform {
           guard inlet.channels == Int(row.outputChannels[0]) else { return nil }
           if let sum = step.bindings[position].sum {

@@ -70,8 +70,8 @@ extension StepRunner {
     return true
   }
 
-  /// Finds what modulates a step, and replaces the number that is modulated by the parameter's own value; by zero where a cable
-  /// alone makes the factor. False: the modulation is not at rest, or is silent.
+  /// Finds what modulates a step, and replaces the number that is modulated by the parameter's own value; where an input
+  /// makes it, by what is added to that. False: the modulation is not at rest, or is silent.
   @inline(__always) @_noLocks private func settle(
     _ link: UnsafeMutablePointer<ChainLink>, _ binding: UnsafeMutablePointer<InputBinding>,
     _ affines: UnsafeMutablePointer<Affine>, _ channels: Int
@@ -80,14 +80,15 @@ extension StepRunner {
     guard isInput || binding.pointee.isSingle, find(binding, link) else { return false }
     var base = binding.pointee.base
     if isInput {
-      // The signal and the step's own factor are one gain. That of the cable times it would be rounded.
-      let factor = affines.pointee.factor
-      guard link.pointee.gain == 1 || factor == 1 else { return false }
-      link.pointee.gain *= factor
-      base = 0
+      // The signal and the step's own number are one gain. That of the cable times it would be rounded.
+      let (factor, addend) = (affines.pointee.factor, affines.pointee.addend)
+      let own = link.pointee.isAddend ? addend : factor
+      guard link.pointee.gain == 1 || own == 1 else { return false }
+      link.pointee.gain *= own
+      base = link.pointee.isAddend ? 0 : addend
       var channel = 1
       while channel < channels {
-        if affines[channel].factor != factor { return false }
+        if affines[channel].factor != factor || affines[channel].addend != addend { return false }
         channel &+= 1
       }
     }

@@ -3,8 +3,8 @@ import Realtime
 // Nodes: silence, sleep, processing, levels. Audio thread, all of it.
 
 extension StepRunner {
-  /// Fast path for most nodes in most blocks: something comes in or the node is a source, no parameter moves by itself,
-  /// the same ones are modulated as before, no meter runs; or the node sleeps.
+  /// Fast path for most nodes in most blocks: no parameter moves by itself, the same ones are modulated as before, no meter
+  /// runs; or the node sleeps.
   @inline(__always) @_noLocks mutating func runPlainNode(_ step: UnsafeMutablePointer<Step>) {
     let node = step.pointee.node
     var isQuiet = true
@@ -22,18 +22,21 @@ extension StepRunner {
         binding += 1
       }
     }
-    guard isQuiet == isSource, !node.pointee.isAsleep, !node.pointee.isMoving,
-      node.pointee.modulated == step.pointee.modulated, !isMetering
+    // Without a sound that comes in it may have a tail, or no end.
+    let isTail = isQuiet && !isSource
+    guard !node.pointee.isAsleep, !node.pointee.isMoving, node.pointee.modulated == step.pointee.modulated,
+      !isMetering, !isTail || step.pointee.modulated == 0
     else {
       if !isQuiet || !node.pointee.isAsleep || node.pointee.isMoving || node.pointee.isMuted { runNode(step) }
       return
     }
     if step.pointee.modulated != 0 { modulateAll(step, node) }
-    var isSilent = !step.pointee.isPassage && process(step, node) == .silent
+    var isSilent = (isTail || !step.pointee.isPassage) && process(step, node) == .silent
     if isSource, isSilent { return conclude(step, node, isSilent: true, isQuiet: true, hasEvents: false) }
     if !isSilent, step.pointee.mayGrow || node.pointee.amplifies, isUnfit(step.pointee.context.outputs[0]) {
       isSilent = mute(step, node)
     }
+    if isTail { return conclude(step, node, isSilent: isSilent, isQuiet: true, hasEvents: false) }
     step.pointee.outputSilence[0] = isSilent
     if node.pointee.readingCount > 0, areReadingsDue(node) { publishReadings(node) }
     if isSource {
