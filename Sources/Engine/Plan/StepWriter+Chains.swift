@@ -81,6 +81,8 @@ extension StepWriter {
         }
       }
     }
+    // Without what is connected there it has no factor.
+    if link.binding == nil, row.pointee.factorInput >= 0, row.pointee.factorParameter < 0 { return nil }
     return link
   }
 
