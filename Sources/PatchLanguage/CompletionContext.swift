@@ -467,7 +467,7 @@ struct CompletionContext {
       guard fits(source, node.name + first.suffix) else { return [Candidate]() }
       let words =
         word.hasPrefix(stem + "[")
-        ? indexed(stem, parameter, node, kind).filter { !$0.contains("..") } : [stem + "["]
+        ? indexed(stem, parameter, node, kind).filter { !$0.includes("..") } : [stem + "["]
       return words.map { Candidate($0, parameter.summary) }
     }
   }
