@@ -86,6 +86,8 @@ final class Reconciler {
   var inaudible: Set<ObjectIdentifier> = []
   /// The gains into which cables lead, as far as looked at.
   var switchedGains: [SwitchedGroup: SwitchedGains] = [:]
+  /// Frames of crossfades at gains whose switches are turned over another time than `fade`.
+  var switchTimes: [Junction: Int] = [:]
   /// Cables whose gain starts to move.
   var moving: [EngineCable] = []
 
