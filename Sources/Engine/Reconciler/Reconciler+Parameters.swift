@@ -125,6 +125,7 @@ extension Reconciler {
           .ramp(
             node.slot, parameter: parameter, element: element, value: value, frames: frames, law: move.law))
       case .kernel:
+        let value = description.isOrder && request.isUndo ? -1 : value
         work.commands.append(
           .kernel(node.slot, parameter: parameter, element: element, value: value, frames: frames))
       case .gain, .structural, .none: break

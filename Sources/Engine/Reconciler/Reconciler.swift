@@ -23,6 +23,8 @@ final class Reconciler {
     var isFirst = false
     /// Fades have ended, so the plan can be reduced; there is no edit.
     var isRecompiling = false
+    /// It takes an edit back.
+    var isUndo = false
     /// Engine frame of execution, if it was requested exactly; nil: the start of a later block.
     var time: Int64?
   }
