@@ -38,7 +38,8 @@ extension Engine {
           entries.append(
             NoteTable.Entry(
               node: node.slot, parameter: Int32(index), element: Int32(element), length: length,
-              isRate: parameter.unit == .hertz, low: parameter.range.lowerBound,
+              isRate: parameter.unit == .hertz, isInPhase: parameter.isInPhase,
+              low: parameter.range.lowerBound,
               high: parameter.range.upperBound, frames: Int32(clamping: move?.frames ?? fade),
               law: move?.law ?? .even))
         }

@@ -119,10 +119,12 @@ public final class Engine: ReconcilerHost {
   ///   - fade: seconds of each crossfade.
   ///   - time: engine frame of the edit; nil for the next block.
   ///   - edit: text for the edit log, as a line of the language; nil: no entry.
+  ///   - isUndo: an edit is undone, with the orders that it gave.
   public func adopt(
     _ patch: Patch, touched: Touched? = nil,
     ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = [], tails: [NodeID] = [],
-    fade: Double = Engine.standardFade, at time: Int64? = nil, describing edit: String? = nil
+    fade: Double = Engine.standardFade, at time: Int64? = nil, describing edit: String? = nil,
+    isUndo: Bool = false
   ) {
     let old = wanted
     let changes = TransportChange.changes(from: old.settings, to: patch.settings)
@@ -134,7 +136,9 @@ public final class Engine: ReconcilerHost {
     if extent.since !== old.revision { extent = Touched(from: old, to: patch) }
     let request = Reconciler.Request(
       patch: patch, touched: extent, fade: isFirst ? 0 : frames(fade),
-      ramps: RampTimes(ramps, rate: rate, in: patch, kinds), tails: Set(tails), isFirst: isFirst, time: time)
+      ramps: RampTimes(ramps, rate: rate, in: patch, kinds), tails: Set(tails), isFirst: isFirst,
+      isUndo: isUndo,
+      time: time)
     let reconciler = Reconciler(engine: self, request, now: renderer.time)
     let mapped = mappedCables
     mappedCables = cables(mappedBy: patch)

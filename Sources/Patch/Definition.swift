@@ -4,6 +4,8 @@ public protocol DefinitionSource: Sendable {
   func definition(of file: String) -> Definition
   /// Sub-patches that stand among the kinds.
   var library: [LibrarySubPatch] { get }
+  /// The path of such a file by its name among the kinds, relative to the patch's folder; nil: there is none.
+  func libraryFile(named: String) -> String?
 }
 
 /// A file of a library, which stands among the kinds under its name.
@@ -58,8 +60,8 @@ extension KindCatalogue {
   }
 
   /// A sub-patch, for a node whose kind is the name of one in a library.
-  func fromLibrary(_ node: Node) -> Node? {
-    guard self[node.kind] == nil, let entry = definitions?.library.first(where: { $0.name == node.kind }),
+  package func fromLibrary(_ node: Node) -> Node? {
+    guard self[node.kind] == nil, let file = definitions?.libraryFile(named: node.kind),
       let container = kinds.first(where: \.isContainer),
       let parameter = container.parameters.first(where: { $0.fileType == .patch })
     else { return nil }
@@ -67,7 +69,7 @@ extension KindCatalogue {
       id: node.id, name: node.name, kind: container.name, settings: node.settings, place: node.place,
       comments: node.comments)
     result.lineComments = node.lineComments
-    result.settings[ParameterPath(parameter.name)] = .text(entry.file)
+    result.settings[ParameterPath(parameter.name)] = .text(file)
     return result
   }
 

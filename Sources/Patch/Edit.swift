@@ -6,8 +6,8 @@ public indirect enum Edit: Hashable, Sendable {
   /// Removes a node with its cables. `bridge`: each source of its inputs is connected to each destination of
   /// its outputs. `tail`: it rings out.
   case remove(String, bridge: Bool, tail: Bool = false)
-  /// Replaces a node by another one of the same name, with its cables and place. A cable whose port the new
-  /// kind lacks moves to the first fitting port; without one it is removed.
+  /// Replaces a node by another one of the same name, with its cables and place. A cable into a parameter that the new kind
+  /// lacks is removed; another one whose port it lacks moves to the first fitting port, if there is one.
   case replace(String, with: Node)
   /// Inserts a new node into a cable.
   case insert(Node, into: CableName)

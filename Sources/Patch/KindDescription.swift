@@ -204,6 +204,9 @@ public struct ParameterDescription: Sendable {
   /// A rate whose cycles begin with the transport's notes where it is given as a note: `Kernel.set` gets the length in whole
   /// notes, or 0.
   public var isInPhase = false
+  /// Its values are orders, which are carried out once. Undo of an edit does not give the order before again, but takes back
+  /// what was ordered: `Kernel.set` gets -1.
+  public var isOrder = false
 
   /// Type of the file that it names; nil: it names none.
   public var fileType: FileType? {

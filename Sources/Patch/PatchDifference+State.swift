@@ -17,7 +17,9 @@ extension Comparison {
       try make(.replace(node.name, with: Self.plain(new)))
     }
     try unplug(waiting: true)
-    try addNodes()
+    for (node, before) in Arrivals(from: draft.patch, to: target, catalogue: catalogue).list {
+      try make(.add(Self.plain(node), before: before))
+    }
     for node in draft.patch.nodes.values {
       guard let new = target[named: node.name], new.kind == node.kind else { continue }
       try compareValues(of: new, isPresent: old[named: node.name]?.kind == node.kind)
@@ -58,34 +60,6 @@ extension Comparison {
   }
 
   private func isClient(_ node: Node) -> Bool { catalogue[node.kind]?.isClient ?? false }
-
-  /// New nodes go before the first one that they feed, as an insertion does, and those that feed none at the end: where
-  /// they come does not depend on what was there before.
-  private mutating func addNodes() throws(EditError) {
-    let arriving = target.nodes.values.filter { draft.patch.id(named: $0.name) == nil }
-      .sorted { $0.name < $1.name }
-    if arriving.isEmpty { return }
-    let places = Dictionary(uniqueKeysWithValues: draft.patch.names.enumerated().map { ($1, $0) })
-    let names = draft.patch.names
-    for node in arriving {
-      let next = firstFed(by: node, places)
-      try make(.add(Self.plain(node), before: next.map { names[$0] }))
-    }
-  }
-
-  /// The place of the first node that a new one feeds, directly or through other new ones.
-  private func firstFed(by node: Node, _ places: [String: Int]) -> Int? {
-    var seen: Set<NodeID> = [node.id]
-    var ring = [node.id]
-    while !ring.isEmpty {
-      let fed = ring.flatMap { target.cables(from: $0, catalogue: catalogue).map(\.ends.destination.node) }
-        .filter { seen.insert($0).inserted }
-      let found = fed.compactMap { target[$0].flatMap { places[$0.name] } }
-      if let first = found.min() { return first }
-      ring = fed
-    }
-    return nil
-  }
 
   /// Compares values, not whether they are stored: a default is stored for its comment's sake.
   private mutating func compareValues(of new: Node, isPresent: Bool) throws(EditError) {

@@ -34,6 +34,11 @@ package enum NodePath {
     }
     return result
   }
+
+  /// The node in which `name` is, or itself, that is itself in so many sub-patches.
+  static func top(of name: String, at depth: Int) -> String {
+    name.split(separator: "/", omittingEmptySubsequences: false).prefix(depth + 1).joined(separator: "/")
+  }
 }
 
 extension Node {

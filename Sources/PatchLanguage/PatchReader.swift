@@ -61,6 +61,12 @@ struct Reading {
     var lines = LineReading()
     lines.read(into: &self)
     draft.patch.reserve(nodes: nodes.count, cables: cables.count)
+    for index in nodes.indices {
+      guard case .add(let node, let before) = nodes[index].edit,
+        let filled = draft.catalogue.fromLibrary(node)
+      else { continue }
+      nodes[index].edit = .add(filled, before: before)
+    }
     for item in nodes {
       if case .add(let node, _) = item.edit, let container = NodePath.container(of: node.name) {
         filled.insert(container)

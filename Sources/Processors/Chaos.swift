@@ -30,7 +30,10 @@ public struct Chaos: Kernel {
       ParameterDescription(
         "seed", "Another number gives another course; 0: by the node's name.", form: .integer,
         range: 0...999_999, default: .number(0, .none), smoothing: .structural),
-      .count("channels", "How many, one a channel.", default: 1),
+      .count(
+        "channels",
+        "How many, one a channel; at least one for each channel of cables into `rate` and `level`.",
+        default: 1, smoothing: .kernel),
     ], amplification: .never, cost: .init(10, perChannel: 300))
 
   /// Positions in `description.parameters`.
@@ -54,8 +57,8 @@ public struct Chaos: Kernel {
     @_noLocks init(_ place: SIMD4<Double>) { self.place = place }
   }
 
-  private let count: Int
-  private let states: UnsafeMutablePointer<State>
+  private var count: Int
+  private var states: UnsafeMutablePointer<State>
   private let key: UInt64
   private let system: Int
   private var mute = QuietCell()
@@ -90,6 +93,22 @@ public struct Chaos: Kernel {
       step &+= 1
     }
     states[channel].old = states[channel].new
+  }
+
+  /// A new channel has a course of its own.
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let (old, kept) = (states, count)
+    states = memory.assumingMemoryBound(to: State.self)
+    count = widening.outputs[0]
+    var channel = 0
+    while channel < count {
+      if widening.source(of: channel, from: kept, to: count) == channel {
+        states[channel] = old[channel]
+      } else {
+        begin(channel)
+      }
+      channel &+= 1
+    }
   }
 
   @_noLocks public mutating func isFinished() -> Bool { mute.isQuiet }

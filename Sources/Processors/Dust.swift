@@ -17,7 +17,9 @@ public struct Dust: Kernel {
         "density", "How many a second, in the mean; a list gives one a channel.", default: 20,
         range: 0...200_000, unit: .hertz, isPerChannel: true),
       .gain("level", "Their highest.", default: -6, isPerChannel: true),
-      .count("channels", "How many, one a channel.", default: 1),
+      .count(
+        "channels", "How many, one a channel; at least one for each channel of cables into parameters.",
+        default: 1, smoothing: .kernel),
     ], amplification: .never, cost: .init(10, perChannel: 40))
 
   /// Positions in `description.parameters`.
@@ -26,11 +28,11 @@ public struct Dust: Kernel {
   public static var level: Int { @_noLocks get { 2 } }
   public static var channels: Int { @_noLocks get { 3 } }
 
-  private let count: Int
+  private var count: Int
   private let seed: UInt64
   private var frame: UInt32 = 0
   /// Values that are held.
-  private let held: UnsafeMutablePointer<Float>
+  private var held: UnsafeMutablePointer<Float>
   private var mute = QuietCell()
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
@@ -42,6 +44,19 @@ public struct Dust: Kernel {
     seed = configuration.seed
     var arena = Arena(memory)
     held = arena.take(Float.self, count)
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let wide = widening.outputs[0]
+    var arena = Arena(memory)
+    let new = arena.take(Float.self, wide)
+    var channel = 0
+    while channel < wide {
+      let from = widening.source(of: channel, from: count, to: wide)
+      new[channel] = from >= 0 ? held[from] : 0
+      channel &+= 1
+    }
+    (held, count) = (new, wide)
   }
 
   @_noLocks public mutating func isFinished() -> Bool { mute.isQuiet }

@@ -8,10 +8,14 @@ import Realtime
 /// gives the same bits. Random values are hashes of the cycle's number, by the node's seed.
 ///
 /// A rate in notes is in phase with the transport while that rolls: the place glides to where cycles begin with the notes,
-/// counted from bar 1.
+/// counted from bar 1. A channel that was reset goes its own way until the rate is set again.
 public struct Lfo: Kernel {
   public static let description = KindDescription(
     name: "lfo", summary: "A slow wave that moves parameters of other nodes.", category: .modulation,
+    inputs: [
+      PortDescription(
+        "reset", .parameter("channels"), "Opening it begins a cycle, of each channel by itself.", role: .gate)
+    ],
     outputs: [
       PortDescription(
         "out", .parameter("channels"), "From -1 to 1 (bipolar) or from 0 to 1 (unipolar), as `range` says.",
@@ -29,14 +33,17 @@ public struct Lfo: Kernel {
       .choice("range", "Bipolar: from -1 to 1. Unipolar: from 0 to 1.", ["bipolar", "unipolar"]),
       .percent(
         "spread", "How far channels are apart in the cycle; 100 %: two go against each other.", default: 0),
-      .count("channels", "How many waves, one a channel.", default: 1),
+      .count(
+        "channels",
+        "How many waves, one a channel; at least one for each channel of cables into `reset` and `rate`.",
+        default: 1, smoothing: .kernel),
     ], face: .level, amplification: .never, cost: .init(8, perChannel: 12))
 
   private static var rateDescription: ParameterDescription {
     var rate = ParameterDescription.frequency(
       "rate",
-      "Cycles a second; backwards where a cable brings it below zero. A note is in phase with the transport's.",
-      default: 1, range: 0...1000)
+      "Cycles a second; backwards where a cable brings it below zero. A note is in phase with the transport's. A list gives one a channel.",
+      default: 1, range: 0...1000, isPerChannel: true)
     rate.isInPhase = true
     return rate
   }
@@ -51,13 +58,9 @@ public struct Lfo: Kernel {
   public static var channels: Int { @_noLocks get { 6 } }
 
   private let seed: UInt64
-  /// Place of the next frame, in parts of a cycle.
-  private var place: Int64 = 0
-  /// Length of a cycle in whole notes; 0: the rate is in hertz.
-  private var cycle = 0.0
-  /// Parts of a frame by which the place glides towards the transport's.
-  private var lean: Int64 = 0
   private var hasBegun = false
+  /// The transport may lead a channel.
+  private var isLed = false
   /// A rate at rest and the sample rate, and the parts of a frame with them.
   private var known = SIMD2<Float>(repeating: .nan)
   private var knownStep: Int64 = 0
@@ -67,35 +70,66 @@ public struct Lfo: Kernel {
   /// Added to a double, it leaves the nearest whole number in the low bits.
   private static var rounding: Double { @inline(__always) @_noLocks get { 6_755_399_441_055_744 } }
 
-  /// Random values of a channel in one cycle and in the next.
-  private struct Held: BitwiseCopyable {
+  /// State of a channel. Its memory begins with zeros.
+  private struct Voice: BitwiseCopyable {
+    /// Place of the next frame, in parts of a cycle.
+    var place: Int64
+    /// Parts of a frame by which the place glides towards the transport's.
+    var lean: Int64
+    /// Length of a cycle in whole notes; 0: the rate is in hertz.
+    var cycle: Double
+    /// Random values of the cycle in which they were needed last, and of the next one.
     var number: UInt32
     var value, next: Float
     var isKnown: Bool
+    /// The input was open.
+    var wasOpen: Bool
+    /// It was reset, so that the transport does not lead it.
+    var isFree: Bool
   }
 
-  /// Those that were needed last, one a channel; at first none are known.
-  private var held: UnsafeMutablePointer<Held>
+  private var voices: UnsafeMutablePointer<Voice>
+  private var count: Int
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    configuration.outputs[0] * MemoryLayout<Held>.stride
+    configuration.outputs[0] * MemoryLayout<Voice>.stride
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     seed = configuration.seed
-    held = memory.assumingMemoryBound(to: Held.self)
+    count = configuration.outputs[0]
+    voices = memory.assumingMemoryBound(to: Voice.self)
   }
 
+  /// A new channel goes with the first one, until something tells it apart.
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
-    held = memory.assumingMemoryBound(to: Held.self)
+    let wide = widening.outputs[0]
+    let new = memory.assumingMemoryBound(to: Voice.self)
+    let cycle = voices[count &- 1].cycle
+    var channel = 0
+    while channel < wide {
+      let from = widening.source(of: channel, from: count, to: wide)
+      new[channel] = voices[from >= 0 ? from : 0]
+      if from != channel { new[channel].isKnown = false }
+      if from < 0 { (new[channel].cycle, new[channel].wasOpen) = (cycle, false) }
+      channel &+= 1
+    }
+    (voices, count) = (new, wide)
   }
 
+  /// The lengths of notes come in order: each holds for the channels behind it too.
   @_noLocks public mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int) {
-    if parameter == Self.rate { cycle = Double(value) }
+    guard parameter == Self.rate else { return }
+    isLed = true
+    var channel = element
+    while channel < count {
+      (voices[channel].cycle, voices[channel].isFree) = (Double(value), false)
+      channel &+= 1
+    }
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    if cycle > 0 || lean != 0, block.time & 63 == 0 || !hasBegun { follow(block) }
+    if isLed, block.time & 63 == 0 || !hasBegun { follow(block) }
     hasBegun = true
     let (shape, range) = (block.crossfades[Self.shape], block.crossfades[Self.range])
     let (ahead, width) = (block.parameters[Self.phase], block.parameters[Self.width])
@@ -120,15 +154,16 @@ public struct Lfo: Kernel {
   @inline(never) @_noLocks private mutating func run(_ block: Block) {
     let (shape, range) = (block.crossfades[Self.shape].new, block.crossfades[Self.range].new)
     let (ahead, spread) = (block.parameters[Self.phase].value(0), block.parameters[Self.spread].value(0))
-    let places = block.scratch.assumingMemoryBound(to: Int64.self)
-    write(block, to: places)
+    var row = Row(block)
     let (scale, offset) = (1 - 0.5 * range, 0.5 * range)
     let high = block.parameters[Self.width].value(0) * 0.01
     let output = block.outputs[0]
     var channel = 0
-    while channel < output.count {
+    while channel < count {
+      write(&row, channel, block, rises(channel, block))
       let wave = Wave(
-        places: places, more: Self.ahead(ahead, spread, channel), high: high, scale: scale, offset: offset,
+        places: row.places, more: Self.ahead(ahead, spread, channel), high: high, scale: scale,
+        offset: offset,
         to: output[channel])
       if shape == 0 {
         wave.write(0, block.frames)
@@ -149,13 +184,14 @@ public struct Lfo: Kernel {
 
   /// The same while more than the rate moves.
   @inline(never) @_noLocks private mutating func move(_ block: Block) -> Activity {
-    let places = block.scratch.assumingMemoryBound(to: Int64.self)
-    write(block, to: places)
+    var row = Row(block)
+    let places = row.places
     let (shape, range) = (block.crossfades[Self.shape], block.crossfades[Self.range])
     let (ahead, width) = (block.parameters[Self.phase], block.parameters[Self.width])
     let (spread, output) = (block.parameters[Self.spread], block.outputs[0])
     var channel = 0
-    while channel < output.count {
+    while channel < count {
+      write(&row, channel, block, rises(channel, block))
       let (to, part) = (output[channel], Sweep.part(channel) * 0.01)
       var frame = 0
       while frame < block.frames {
@@ -186,18 +222,97 @@ public struct Lfo: Kernel {
   /// Seconds in which a distance from the transport's place becomes a third.
   private static var glide: Double { @inline(__always) @_noLocks get { 0.1 } }
 
-  /// Finds how fast the place has to glide to be the transport's. At the beginning it is there at once.
+  /// Finds how fast the places have to glide to be the transport's. At the beginning they are there at once.
   @inline(never) @_noLocks private mutating func follow(_ block: Block) {
-    lean = 0
-    guard cycle > 0, let transport = block.transport?.pointee, transport.isRolling else { return }
-    let cycles = transport.quarters(at: block.time) / (4 * cycle)
+    isLed = false
+    var channel = 0
+    while channel < count {
+      let voice = voices + channel
+      voice.pointee.lean = 0
+      if voice.pointee.cycle > 0, !voice.pointee.isFree {
+        isLed = true
+        lead(voice, block)
+      }
+      channel &+= 1
+    }
+  }
+
+  @inline(__always) @_noLocks private func lead(_ voice: UnsafeMutablePointer<Voice>, _ block: Block) {
+    guard let transport = block.transport?.pointee, transport.isRolling else { return }
+    let cycles = transport.quarters(at: block.time) / (4 * voice.pointee.cycle)
     let wanted = Self.whole((cycles - Transport.floor(cycles)) * Self.parts)
     // The nearest such place, whatever the cycle's number.
-    let distance = ((wanted &- place) &<< 24) &>> 24
+    let distance = ((wanted &- voice.pointee.place) &<< 24) &>> 24
     if hasBegun {
-      lean = Self.whole(Double(distance) / (Self.glide * Double(block.rate)))
+      voice.pointee.lean = Self.whole(Double(distance) / (Self.glide * Double(block.rate)))
     } else {
-      place &+= distance
+      voice.pointee.place &+= distance
+    }
+  }
+
+  /// The frames in which a channel is reset.
+  @inline(__always) @_noLocks private func rises(_ channel: Int, _ block: Block) -> UInt64 {
+    let voice = voices + channel
+    if block.inputs[0].isSilent {
+      voice.pointee.wasOpen = false
+      return 0
+    }
+    let open = Gates.open(block.inputs[0], channel, block.frames)
+    let rises = Gates.rises(open, voice.pointee.wasOpen)
+    voice.pointee.wasOpen = Gates.last(open, block.frames)
+    return rises
+  }
+
+  /// The places of a block's frames, which channels share as long as nothing tells them apart.
+  private struct Row {
+    let places: UnsafeMutablePointer<Int64>
+    var isKnown = false
+    /// Where they begin and end, and how they lean.
+    var start: Int64 = 0
+    var end: Int64 = 0
+    var lean: Int64 = 0
+
+    @inline(__always) @_noLocks init(_ block: Block) {
+      places = block.scratch.assumingMemoryBound(to: Int64.self)
+    }
+  }
+
+  /// Writes the places of a channel, and advances it. `rises`: the frames in which it is reset.
+  @inline(__always) @_noLocks private mutating func write(
+    _ row: inout Row, _ channel: Int, _ block: Block, _ rises: UInt64
+  ) {
+    let voice = voices + channel
+    if !row.isKnown || row.start != voice.pointee.place || row.lean != voice.pointee.lean
+      || block.parameters[Self.rate].elements > 1
+    {
+      (row.isKnown, row.start, row.lean) = (true, voice.pointee.place, voice.pointee.lean)
+      row.end = write(row, channel, block)
+    }
+    voice.pointee.place = row.end
+    if rises != 0 {
+      row.isKnown = false
+      begin(voice, row.places, rises, block.frames)
+    }
+  }
+
+  /// Lets a channel begin a new cycle in some frames.
+  @inline(never) @_noLocks private func begin(
+    _ voice: UnsafeMutablePointer<Voice>, _ places: UnsafeMutablePointer<Int64>, _ rises: UInt64,
+    _ frames: Int
+  ) {
+    var rises = rises
+    while rises != 0 {
+      var frame = rises.trailingZeroBitCount
+      rises &= rises &- 1
+      // What is left of the cycle: random values are those of the next one. From here on nothing leans.
+      var left = (0 &- places[frame]) & 0xFF_FFFF_FFFF
+      while frame < frames {
+        places[frame] &+= left
+        left &-= voice.pointee.lean
+        frame &+= 1
+      }
+      voice.pointee.place &+= left
+      (voice.pointee.isFree, voice.pointee.lean) = (true, 0)
     }
   }
 
@@ -206,38 +321,36 @@ public struct Lfo: Kernel {
     Int64(bitPattern: (x + rounding).bitPattern) &- Int64(bitPattern: rounding.bitPattern)
   }
 
-  /// Goes on by a block at a rate that stays. Returns the parts of a frame.
-  @inline(__always) @_noLocks private mutating func advance(_ block: Block) -> Int64 {
-    let rate = block.parameters[Self.rate].value(0)
+  /// The parts of a frame at a rate that stays.
+  @inline(__always) @_noLocks private mutating func step(_ channel: Int, _ block: Block) -> Int64 {
+    let rate = block.parameters[Self.rate].value(channel)
     if known[0] != rate || known[1] != block.rate {
       let limit = block.rate * 0.5
       let frequency = limited(rate, 0 - limit, limit)
       known = SIMD2(rate, block.rate)
       knownStep = Self.whole(Double(frequency) * (Self.parts / Double(block.rate)))
     }
-    let step = knownStep &+ lean
-    place &+= step &* Int64(truncatingIfNeeded: block.frames)
-    return step
+    return knownStep &+ voices[channel].lean
   }
 
-  /// Writes the places of the block's frames, and advances.
-  @inline(__always) @_noLocks private mutating func write(
-    _ block: Block, to places: UnsafeMutablePointer<Int64>
-  ) {
-    if let rates = block.parameters[Self.rate].frames(0) {
-      return write(rates, Self.parts / Double(block.rate), block.rate * 0.5, block.frames, to: places)
+  /// Writes the places of the block's frames, from the row's start on. Returns its end.
+  @inline(__always) @_noLocks private mutating func write(_ row: Row, _ channel: Int, _ block: Block) -> Int64
+  {
+    if let rates = block.parameters[Self.rate].frames(channel) {
+      return write(row, rates, Self.parts / Double(block.rate), block.rate * 0.5, block.frames)
     }
-    let start = place
-    let step = advance(block)
-    sostenuto_write_places(start, step, 0, Int64(truncatingIfNeeded: (block.frames &+ 15) & ~15), places)
+    let step = step(channel, block)
+    sostenuto_write_places(
+      row.start, step, 0, Int64(truncatingIfNeeded: (block.frames &+ 15) & ~15), row.places)
+    return row.start &+ step &* Int64(truncatingIfNeeded: block.frames)
   }
 
   /// The same for a rate that moves.
-  @inline(never) @_noLocks private mutating func write(
-    _ rates: UnsafePointer<Float>, _ scale: Double, _ limit: Float, _ frames: Int,
-    to places: UnsafeMutablePointer<Int64>
-  ) {
-    var (frame, next) = (0, place)
+  @inline(never) @_noLocks private func write(
+    _ row: Row, _ rates: UnsafePointer<Float>, _ scale: Double, _ limit: Float, _ frames: Int
+  ) -> Int64 {
+    let (places, lean) = (row.places, row.lean)
+    var (frame, next) = (0, row.start)
     while frame < frames {
       let here = places + frame
       sostenuto_write_whole_products(limited(rates.vector(frame), 0 - limit, limit), scale, here)
@@ -250,7 +363,7 @@ public struct Lfo: Kernel {
       next = sostenuto_advance(here, next, here)
       frame &+= 16
     }
-    place = frame == frames ? next : places[frames]
+    return frame == frames ? next : places[frames]
   }
 
   // MARK: Waves
@@ -275,20 +388,21 @@ public struct Lfo: Kernel {
 
   /// Random values of a rate that stays: mostly all frames are of one cycle.
   @inline(never) @_noLocks private mutating func hold(_ block: Block) {
-    let start = place
-    let step = advance(block)
     let (isSmooth, range) = (block.crossfades[Self.shape].new > 5, block.crossfades[Self.range].new)
     let (ahead, spread) = (block.parameters[Self.phase].value(0), block.parameters[Self.spread].value(0))
     let (scale, offset) = (1 - 0.5 * range, 0.5 * range)
-    let length = step &* Int64(truncatingIfNeeded: block.frames &- 1)
     let output = block.outputs[0]
+    var row = Row(block)
     var more = Self.ahead(ahead, spread, 0)
     var channel = 0
-    while channel < output.count {
+    while channel < count {
       if channel > 0, spread > 0 { more = Self.ahead(ahead, spread, channel) }
-      let first = start &+ more
-      let to = output[channel]
-      if first &>> 40 == (first &+ length) &>> 40 {
+      let step = step(channel, block)
+      let first = voices[channel].place &+ more
+      let length = step &* Int64(truncatingIfNeeded: block.frames &- 1)
+      let (to, rises) = (output[channel], rises(channel, block))
+      if rises == 0, first &>> 40 == (first &+ length) &>> 40 {
+        voices[channel].place &+= length &+ step
         let pair = pair(UInt32(truncatingIfNeeded: first &>> 40), channel)
         if isSmooth {
           let distance = pair.next - pair.value
@@ -302,9 +416,8 @@ public struct Lfo: Kernel {
           to.fill(pair.value * scale + offset)
         }
       } else {
-        let places = block.scratch.assumingMemoryBound(to: Int64.self)
-        sostenuto_write_places(start, step, 0, Int64(truncatingIfNeeded: (block.frames &+ 15) & ~15), places)
-        let wave = Wave(places: places, more: more, high: 0, scale: scale, offset: offset, to: to)
+        write(&row, channel, block, rises)
+        let wave = Wave(places: row.places, more: more, high: 0, scale: scale, offset: offset, to: to)
         vary(wave, channel, isSmooth: isSmooth, block.frames)
       }
       channel &+= 1
@@ -312,16 +425,19 @@ public struct Lfo: Kernel {
   }
 
   /// The random value of a channel in a cycle, and the next one, which are calculated once a cycle.
-  @inline(__always) @_noLocks private func pair(_ number: UInt32, _ channel: Int) -> Held {
-    if held[channel].isKnown, held[channel].number == number { return held[channel] }
-    return drawPair(number, channel)
+  @inline(__always) @_noLocks private func pair(_ number: UInt32, _ channel: Int) -> (
+    value: Float, next: Float
+  ) {
+    let voice = voices + channel
+    if !voice.pointee.isKnown || voice.pointee.number != number { draw(voice, number, channel) }
+    return (voice.pointee.value, voice.pointee.next)
   }
 
-  @inline(never) @_noLocks private func drawPair(_ number: UInt32, _ channel: Int) -> Held {
-    let pair = Held(
-      number: number, value: chance(number, channel), next: chance(number &+ 1, channel), isKnown: true)
-    held[channel] = pair
-    return pair
+  @inline(never) @_noLocks private func draw(
+    _ voice: UnsafeMutablePointer<Voice>, _ number: UInt32, _ channel: Int
+  ) {
+    (voice.pointee.number, voice.pointee.isKnown) = (number, true)
+    (voice.pointee.value, voice.pointee.next) = (chance(number, channel), chance(number &+ 1, channel))
   }
 
   /// Random values of frames of several cycles.

@@ -22,11 +22,7 @@ public struct Looper: Kernel {
     ],
     outputs: [PortDescription("out", .parameter("channels"), "The sound and the loop.")],
     parameters: [
-      ParameterDescription(
-        "mode",
-        "What it is to do; the pedal may go on from there. Record: a new loop, after the present one has faded. Undo, redo: without and with the latest overdub.",
-        form: .choice(["stop", "play", "record", "overdub", "clear", "undo", "redo"]), range: 0...6,
-        default: .text("stop"), smoothing: .kernel),
+      modeDescription,
       .count(
         "beats",
         "Length of a new loop in quarter notes of the tempo, as many as fit into `longest`, begun on one of them while the transport moves; 0: as the pedal says.",
@@ -45,6 +41,16 @@ public struct Looper: Kernel {
       ReadingDescription("length", "Of the loop.", unit: .seconds),
       ReadingDescription("position", "In the loop.", unit: .percent),
     ], goesByTransport: true)
+
+  private static var modeDescription: ParameterDescription {
+    var mode = ParameterDescription(
+      "mode",
+      "What it is to do; the pedal may go on from there. Record: a new loop, after the present one has faded. Undo, redo: without and with the latest overdub. Undo of the edit takes back what it began, unless something else has come since.",
+      form: .choice(["stop", "play", "record", "overdub", "clear", "undo", "redo"]), range: 0...6,
+      default: .text("stop"), smoothing: .kernel)
+    mode.isOrder = true
+    return mode
+  }
 
   /// Positions in `description.parameters`.
   public static var mode: Int { @_noLocks get { 0 } }
@@ -77,8 +83,11 @@ public struct Looper: Kernel {
   private var heard = Ramp(0)
   private var added = Ramp(0)
   private var other = Ramp(0)
-  /// The mode that was set since the last block; negative: none.
+  /// The mode that was set since the last block, or `back`; negative: none.
   private var asked: Int
+  /// The mode that was obeyed last, unless something else has come since, and what it found; negative: none.
+  private var obeyed = -1
+  private var found = State.empty
   private var beats: Int
   /// A recording begins at this number of quarter notes.
   private var start = 0.0
@@ -106,7 +115,7 @@ public struct Looper: Kernel {
   }
 
   @_noLocks public mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int) {
-    if parameter == Self.mode { asked = Int(limited(value, 0, 6)) }
+    if parameter == Self.mode { asked = value < 0 ? Self.back : Int(limited(value, 0, 6)) }
     if parameter == Self.beats { beats = Int(limited(value, 0, 256)) }
   }
 
@@ -140,7 +149,12 @@ public struct Looper: Kernel {
     }
   }
 
+  /// Takes back the mode that was obeyed last.
+  private static var back: Int { @inline(__always) @_noLocks get { 7 } }
+
   @_noLocks private mutating func obey(_ mode: Int, _ block: Block, _ frame: Int) {
+    if mode == Self.back { return takeBack() }
+    (obeyed, found) = (mode, state)
     switch mode {
     case 0: stop()
     case 1: play()
@@ -148,6 +162,26 @@ public struct Looper: Kernel {
     case 3: overdub()
     case 4: clear()
     default: undo(mode == 5)
+    }
+  }
+
+  /// A loop that was cleared, or that another recording has replaced, does not come back.
+  @_noLocks private mutating func takeBack() {
+    let mode = obeyed
+    obeyed = -1
+    switch mode {
+    case 0:
+      stopsAtEnd = false
+      if found != .stopped { play() }
+    case 1: if found == .stopped { stop() }
+    case 2: clear()
+    case 3:
+      if state == .overdubbing { undo(true) }
+      wantsOverdub = false
+      if found == .stopped { stop() }
+    case 5: undo(false)
+    case 6: undo(true)
+    default: break
     }
   }
 
@@ -160,6 +194,7 @@ public struct Looper: Kernel {
   }
 
   @_noLocks private mutating func play() {
+    wantsOverdub = false
     if state == .recording {
       // The last of the loop is joined to what was before it.
       if goal == 0 { goal = length > 2 &* memory.join ? length : 2 &* memory.join }
@@ -294,6 +329,7 @@ public struct Looper: Kernel {
         asked = -1
       }
       let bit = UInt64(1) &<< UInt64(truncatingIfNeeded: frame)
+      if (rises.clear | rises.undo | rises.pedal) & bit != 0 { obeyed = -1 }
       if rises.clear & bit != 0 { clear() }
       if rises.undo & bit != 0 { undo(!isUndone) }
       if rises.pedal & bit != 0 { pressPedal(block, frame) }

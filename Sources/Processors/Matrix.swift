@@ -82,6 +82,8 @@ public struct Matrix: Kernel {
   @_noLocks public mutating func set(
     _ parameter: Int, element: Int, to value: Float, over frames: Int
   ) {
+    // On its way already, by a map: it stays so.
+    if frames > 0, target(parameter, element) == value { return }
     isResting = false
     stereo = nil
     if parameter == Self.in {
@@ -114,24 +116,36 @@ public struct Matrix: Kernel {
     }
   }
 
+  @inline(__always) @_noLocks private func target(_ parameter: Int, _ element: Int) -> Float {
+    if parameter == Self.in { return inRamps[element].target }
+    if parameter == Self.out { return outRamps[element].target }
+    if parameter == Self.master { return masterRamp.target }
+    guard parameter == Self.crosspoint else { return .nan }
+    return gains[element % columns &* rows &+ element / columns]
+  }
+
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
     guard !input.isSilent else {
       if !isResting { skip(block.frames) }
       return .silent
     }
-    if let elements = block.modulations, elements.pointee.count > 0 {
+    // None, unless cables lead to gains.
+    let elements =
+      block.modulations?.pointee
+      ?? ModulatedElements(block.scratch.assumingMemoryBound(to: ModulatedElement.self))
+    guard isResting, elements.count == 0 else {
       if isStale { listHeard() }
-      mixModulated(block, elements.pointee)
+      move(block, elements)
       return .sounding
     }
-    if isResting, let stereo {
+    if let stereo {
       stereo.mix(input[0], input[1], to: block.outputs[0])
       return .sounding
     }
     if isStale { listHeard() }
     scaleInputs(input, block.frames)
-    if isResting { rest(block) } else { move(block) }
+    rest(block)
     return .sounding
   }
 
@@ -157,36 +171,6 @@ public struct Matrix: Kernel {
       j &+= 1
     }
     sums.run()
-  }
-
-  @_noLocks private mutating func move(_ block: Block) {
-    let travels = travels
-    travels.begin(sources, block.frames)
-    var masterFrames = MovingGain(masterRamp.target)
-    if masterRamp.isMoving { masterFrames.fill(&masterRamp, block.frames) }
-    let output = block.outputs[0]
-    var sums = MatrixSums(
-      sources, inputs: rows, frames: block.frames, room: summed, gains: gains, travels: travels)
-    var j = 0
-    while j < columns {
-      if movingCounts[j] > 0 {
-        sumMoving(j, output[j], block.frames)
-        travels.add(j, to: output[j])
-      } else if Int(heardCounts[j]) < rows &- (rows &>> 2), !travels.reach(j) {
-        sumHeard(j, output[j], block.frames, 1, 1)
-      } else {
-        sums.append(gains + j &* rows, output[j])
-      }
-      j &+= 1
-    }
-    sums.run()
-    j = 0
-    while j < columns {
-      finish(j, output[j], masterFrames, block.frames)
-      j &+= 1
-    }
-    travels.end()
-    isResting = !isMoving
   }
 
   @_noLocks public mutating func isFinished() -> Bool { !isMoving }
@@ -315,42 +299,6 @@ public struct Matrix: Kernel {
       to.store(next * gain * master + 0, frame &+ 16)
       frame &+= 32
     }
-  }
-
-  /// One output with moving crosspoints.
-  @_noLocks mutating func sumMoving(_ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
-    var s0 = Frames(repeating: 0)
-    var s1 = s0
-    var s2 = s0
-    var s3 = s0
-    let list = heard + j &* rows
-    let count = Int(heardCounts[j])
-    var gain = MovingGain(0)
-    var k = 0
-    while k < count {
-      let i = Int(list[k])
-      let crosspoint = j &* rows &+ i
-      let x = sources[i]
-      if moving[crosspoint] {
-        gain.fill(&crossRamps[crosspoint], frames)
-        settle(crosspoint, j)
-        s0 = addProduct(s0, x.vector(0), gain.first)
-        s1 = addProduct(s1, x.vector(16), gain.second)
-        s2 = addProduct(s2, x.vector(32), gain.third)
-        s3 = addProduct(s3, x.vector(48), gain.fourth)
-      } else {
-        let steady = gains[crosspoint]
-        s0 = addProduct(s0, x.vector(0), steady)
-        s1 = addProduct(s1, x.vector(16), steady)
-        s2 = addProduct(s2, x.vector(32), steady)
-        s3 = addProduct(s3, x.vector(48), steady)
-      }
-      k &+= 1
-    }
-    to.store(s0 + 0, 0)
-    to.store(s1 + 0, 16)
-    to.store(s2 + 0, 32)
-    to.store(s3 + 0, 48)
   }
 
   /// Applies the output's own gain and the master gain. Zeros have no sign, whatever they were multiplied by.

@@ -164,29 +164,9 @@ struct MatrixTravels: BitwiseCopyable {
   /// Crosspoints of output `j` travel in this block. Audio thread.
   @inline(__always) @_noLocks func reach(_ j: Int) -> Bool { next(0, of: j) != nil }
 
-  /// Adds what the travels contribute to output `j`, in the order of `MatrixSums`. Audio thread.
-  @_noLocks func add(_ j: Int, to output: UnsafeMutablePointer<Float>) {
-    var k = 0
-    while let travel = next(k, of: j) {
-      let row = distances + (travel &* columns &+ j) &* rows
-      let sources = sources + travel &* rows
-      var frame = 0
-      while frame < blockCapacity {
-        var sum = output.vector(frame)
-        var i = 0
-        while i < rows {
-          sum = addProduct(sum, sources[i].vector(frame), row[i])
-          i &+= 1
-        }
-        output.store(sum + 0, frame)
-        frame &+= 16
-      }
-      k = travel &+ 1
-    }
-  }
-
-  /// The same where cables move crosspoints of the output, of which `first` is the first one, each noting the next: what
-  /// multiplies such a gain multiplies the way that is left of it.
+  /// Adds what the travels contribute to output `j`, in the order of `MatrixSums`. `first`: the first crosspoint of the output
+  /// that a cable moves, each noting the next; negative: none. What multiplies such a gain multiplies the way that is left of
+  /// it. Audio thread.
   @_noLocks func add(
     _ j: Int, to output: UnsafeMutablePointer<Float>, _ elements: ModulatedElements, from first: Int32
   ) {

@@ -33,7 +33,10 @@ public struct Modal: Kernel {
       .count(
         "modes", "How many; those above half the rate are silent.", default: 16, range: 1...64,
         smoothing: .crossfade),
-      .gain("level", "Loudness.", default: 0, isPerChannel: true),
+      .gain(
+        "level", "The highest peak of what a stroke of one frame at 0 dB sets ringing, at 48 kHz.",
+        default: 0,
+        isPerChannel: true),
     ], cost: .init(20, perChannel: 300))
 
   /// Positions in `description.parameters`.
@@ -187,7 +190,9 @@ public struct Modal: Kernel {
   ) {
     let shape = block.crossfades[Self.shape]
     let blend: Float = if let blend = shape.blend { blend[frame] } else { 1 }
+    let modes = block.crossfades[Self.modes]
     let wish = ModalTarget(
+      modes: limited(modes.new, 1, Float(Modes.most)),
       freq: block.parameters[Self.freq].value(channel, at: frame),
       decay: block.parameters[Self.decay].value(channel, at: frame),
       damp: block.parameters[Self.damp].value(0, at: frame),
@@ -199,6 +204,7 @@ public struct Modal: Kernel {
 
 /// Settings for which a channel's coefficients are.
 struct ModalTarget: BitwiseCopyable {
+  var modes = Float.nan
   var freq = Float.nan
   var decay = Float.nan
   var damp = Float.nan
@@ -213,7 +219,8 @@ struct ModalTarget: BitwiseCopyable {
   var pairs = 0
 
   @inline(__always) @_noLocks func isAs(_ other: ModalTarget) -> Bool {
-    freq == other.freq && decay == other.decay && damp == other.damp && slope == other.slope
+    modes == other.modes && freq == other.freq && decay == other.decay && damp == other.damp
+      && slope == other.slope
       && old == other.old && new == other.new && blend == other.blend && rate == other.rate
   }
 }
@@ -306,9 +313,34 @@ struct ModalMemory: BitwiseCopyable {
       bank.store(sine, 128)
       number &+= 1
     }
+    level(channel, wish.modes, pairs)
     targets[channel] = wish
     targets[channel].pairs = pairs
     targets[channel].isMoving = before.pairs > 0 && !before.isAs(wish)
+  }
+
+  /// A stroke sets all modes ringing at once: their weights add up to one, however many they are.
+  @inline(__always) @_noLocks private func level(_ channel: Int, _ modes: Float, _ pairs: Int) {
+    let numbers = Frames(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+    var sums = Frames(repeating: 0)
+    var number = 0
+    while number < 2 &* pairs {
+      let heard = modes - 0.5 - (numbers + Float(16 &* number))
+      sums += sostenuto_where_above(heard, 0, bank(channel, number).vector(96), Frames(repeating: 0))
+      number &+= 1
+    }
+    var (sum, lane): (Float, Int) = (0, 0)
+    while lane < 16 {
+      sum += sums[lane]
+      lane &+= 1
+    }
+    // Without any that is heard there is nothing to make as loud.
+    let scale = sum > 1e-20 ? 1 / sum : 0
+    number = 0
+    while number < 2 &* pairs {
+      bank(channel, number).store(bank(channel, number).vector(96) * scale, 96)
+      number &+= 1
+    }
   }
 
   /// Cosine and sine of the turn of sixteen modes, times what remains after a frame, and their weights.

@@ -9,8 +9,12 @@ public struct Noise: Kernel {
     outputs: [PortDescription("out", .parameter("channels"))],
     parameters: [
       .choice("color", "White: all frequencies alike. Pink: each octave alike.", ["white", "pink"]),
-      .gain("level", "White: its peak; pink: as loud (RMS) as such white noise.", default: -12),
-      .count("channels", "How many channels.", default: 1),
+      .gain(
+        "level", "White: its peak; pink: as loud (RMS) as such white noise.", default: -12, isPerChannel: true
+      ),
+      .count(
+        "channels", "How many channels; at least one for each channel of cables into `level`.", default: 1,
+        smoothing: .kernel),
     ], amplification: .never, cost: .init(8, perChannel: 28))
 
   /// Positions in `description.parameters`.
@@ -18,29 +22,27 @@ public struct Noise: Kernel {
   public static var level: Int { @_noLocks get { 1 } }
   public static var channels: Int { @_noLocks get { 2 } }
 
-  private let count: Int
+  private var count: Int
   private let seed: UInt64
   private var frame: UInt32 = 0
   private var mute = QuietCell()
-  /// Filters' states, eight a channel, at the start of the present sixteen frames.
-  private let states: UnsafeMutablePointer<SIMD8<Float>>
-  private let pink: PinkFilter
-  private let white: UnsafeMutablePointer<Float>
-  private let filtered: UnsafeMutablePointer<Float>
+  private var layout: Layout
 
   /// Frames of a block, and those of sixteen that it begins and ends in.
   private static var span: Int { @inline(__always) @_noLocks get { blockCapacity &+ 32 } }
 
-  private struct Layout {
+  private struct Layout: BitwiseCopyable {
     let white, filtered: UnsafeMutablePointer<Float>
     let pink: PinkFilter
+    /// Filters' states, eight a channel, at the start of the present sixteen frames.
     let states: UnsafeMutablePointer<SIMD8<Float>>
 
-    init(_ arena: inout Arena, channels: Int) {
+    @_noLocks init(_ arena: inout Arena, channels: Int) {
       white = arena.take(Float.self, Noise.span)
       filtered = arena.take(Float.self, Noise.span)
       pink = PinkFilter(&arena)
-      states = arena.take(SIMD8<Float>.self, channels)
+      states = arena.reserve(channels &* MemoryLayout<SIMD8<Float>>.stride)
+        .assumingMemoryBound(to: SIMD8<Float>.self)
     }
   }
 
@@ -52,10 +54,23 @@ public struct Noise: Kernel {
     count = configuration.outputs[0]
     seed = configuration.seed
     var arena = Arena(memory)
-    let layout = Layout(&arena, channels: count)
-    (white, filtered, pink, states) = (layout.white, layout.filtered, layout.pink, layout.states)
-    pink.prepare()
-    for channel in 0..<count { states[channel] = .zero }
+    layout = Layout(&arena, channels: count)
+    layout.pink.prepare()
+    for channel in 0..<count { layout.states[channel] = .zero }
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let wide = widening.outputs[0]
+    var arena = Arena(memory)
+    let new = Layout(&arena, channels: wide)
+    new.pink.copy(layout.pink)
+    var channel = 0
+    while channel < wide {
+      let from = widening.source(of: channel, from: count, to: wide)
+      new.states[channel] = from >= 0 ? layout.states[from] : SIMD8(repeating: 0)
+      channel &+= 1
+    }
+    (layout, count) = (new, wide)
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
@@ -63,18 +78,28 @@ public struct Noise: Kernel {
     let color = block.crossfades[Self.color]
     // The noise and its filters go on while it is mute, until it sleeps at the end of a whole mute cell: where blocks end
     // within the cell, at which the level falls to zero, depends on the period.
-    let isMute = level.isSteady && level.value(0) == 0
+    let isMute = level.isZero
     mute.update(block, silent: isMute)
     let output = block.outputs[0]
-    let (steady, moving) = (level.value(0), level.frames(0))
+    let (white, filtered) = (layout.white, layout.filtered)
     let isPink = color.old == 1 || color.new == 1
     // Whole groups of sixteen frames by the noise's own count, so that any split gives the same bits.
     let start = isPink ? Int(frame & 15) : 0
     var channel = 0
     while channel < count {
-      makeWhite(channel, from: frame &- UInt32(truncatingIfNeeded: start), start &+ block.frames)
-      if isPink { states[channel] = pink.filter(white, filtered, start &+ block.frames, states[channel]) }
+      let (steady, moving) = (level.value(channel), level.frames(channel))
       let to = output[channel]
+      // A channel that is not heard costs nothing, but for filters that go on.
+      if !isPink, moving == nil, steady == 0 {
+        to.fill(0)
+        channel &+= 1
+        continue
+      }
+      makeWhite(channel, from: frame &- UInt32(truncatingIfNeeded: start), start &+ block.frames)
+      if isPink {
+        layout.states[channel] = layout.pink.filter(
+          white, filtered, start &+ block.frames, layout.states[channel])
+      }
       var from = UnsafePointer(color.new == 1 ? filtered : white) + start
       var index = 0
       if let blend = color.blend {
@@ -118,7 +143,7 @@ public struct Noise: Kernel {
       var h = Self.mixed(number ^ low)
       h = Self.mixed(h &+ high)
       let signed = SIMD16<Int32>(truncatingIfNeeded: h)
-      white.store(converted(signed) * (1 / 2_147_483_648), index)
+      layout.white.store(converted(signed) * (1 / 2_147_483_648), index)
       number = number &+ SIMD16(repeating: 16)
       index &+= 16
     }
@@ -170,10 +195,17 @@ struct PinkFilter: BitwiseCopyable {
   /// Each pole to the power of 15, 14 … 0, and to the power of 16.
   private let powers: UnsafeMutablePointer<SIMD8<Float>>
 
-  init(_ arena: inout Arena) {
+  @_noLocks init(_ arena: inout Arena) {
     response = arena.take(Float.self, 32)
-    decays = arena.take(Float.self, 8 * 16)
-    powers = arena.take(SIMD8<Float>.self, 17)
+    decays = arena.take(Float.self, 8 &* 16)
+    powers = arena.reserve(17 &* MemoryLayout<SIMD8<Float>>.stride).assumingMemoryBound(to: SIMD8<Float>.self)
+  }
+
+  /// Takes over the numbers of another one. Audio thread.
+  @_noLocks func copy(_ other: Self) {
+    copyMemory(response, other.response, 32 &* 4)
+    copyMemory(decays, other.decays, 8 &* 16 &* 4)
+    copyMemory(powers, other.powers, 17 &* MemoryLayout<SIMD8<Float>>.stride)
   }
 
   /// Worker.

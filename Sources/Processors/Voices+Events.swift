@@ -270,137 +270,6 @@ extension Voices {
     return true
   }
 
-  // MARK: Controllers
-
-  @_noLocks private func sustains(_ midi: Int) -> Bool {
-    keys.channels[midi].isSustaining || keys.channels[keys.zones.master(of: midi)].isSustaining
-  }
-
-  @_noLocks private mutating func control(_ midi: Int, _ number: Int, _ value: Float, at frame: Int) {
-    let state = keys.channels + midi
-    switch number {
-    case 64:
-      state.pointee.isSustaining = value >= 64
-      if value < 64 { dropPedal(midi, isSostenuto: false, at: frame) }
-    case 66:
-      let isDown = value >= 64
-      if isDown, !state.pointee.isSostenuto { catchNotes(midi) }
-      state.pointee.isSostenuto = isDown
-      if !isDown { dropPedal(midi, isSostenuto: true, at: frame) }
-    case MPEZones.brightness:
-      state.pointee.timbre = value
-      follow(midi, at: frame)
-    case 98, 99: state.pointee.parameter = -1
-    case 100, 101:
-      if number == 101 {
-        state.pointee.high = UInt8(value)
-      } else {
-        state.pointee.low = UInt8(value)
-      }
-      state.pointee.parameter =
-        state.pointee.high == 127 ? -1 : Int16(state.pointee.high) &* 128 &+ Int16(state.pointee.low)
-    case 6, 38: enterData(midi, value, isFine: number == 38, at: frame)
-    case 120: release(midi, at: frame)
-    case 121: resetControllers(midi, at: frame)
-    case 123...127: release(midi, at: frame)
-    default: break
-    }
-  }
-
-  /// The sostenuto pedal holds the notes whose keys are down.
-  @_noLocks private func catchNotes(_ midi: Int) {
-    var channel = 0
-    while channel < count {
-      if channels[channel].isDown, keys.zones.reaches(midi, Int(channels[channel].midi)) {
-        channels[channel].isCaught = true
-      }
-      channel &+= 1
-    }
-  }
-
-  /// A pedal holds no notes any more.
-  @_noLocks private mutating func dropPedal(_ midi: Int, isSostenuto: Bool, at frame: Int) {
-    var channel = 0
-    while channel < count {
-      let voice = channels + channel
-      if isSostenuto ? voice.pointee.isCaught : voice.pointee.isSustained,
-        keys.zones.reaches(midi, Int(voice.pointee.midi))
-      {
-        if voice.pointee.isDown || (isSostenuto ? voice.pointee.isSustained : voice.pointee.isCaught) {
-          if isSostenuto { voice.pointee.isCaught = false } else { voice.pointee.isSustained = false }
-        } else {
-          end(channel, at: frame)
-        }
-      }
-      channel &+= 1
-    }
-  }
-
-  /// Registered parameters 0, the bend range, and 6, the number of a zone's channels.
-  @_noLocks private mutating func enterData(_ midi: Int, _ value: Float, isFine: Bool, at frame: Int) {
-    let zones = keys.zones
-    let state = keys.channels + midi
-    if state.pointee.parameter == 0 {
-      let old = state.pointee.bendRange
-      let range = isFine ? Float(Int(old)) + value * 0.01 : value
-      let master = zones.master(of: midi)
-      var other = 0
-      while other < VoiceKeys.count {
-        // All members of a zone have the same.
-        if other == midi || (master != midi && other != master && zones.master(of: other) == master) {
-          keys.channels[other].bendRange = range
-        }
-        other &+= 1
-      }
-      followAll(at: frame)
-    } else if state.pointee.parameter == 6, !isFine, zones.isOn, midi == 0 || midi == 15 {
-      releaseAll(at: frame)
-      keys.whole.pointee.zones.configure(master: midi, members: Int(value))
-      keys.setRanges(bend: bendRange)
-      followAll(at: frame)
-    }
-  }
-
-  @_noLocks private mutating func resetControllers(_ midi: Int, at frame: Int) {
-    let state = keys.channels + midi
-    state.pointee.bend = 0
-    state.pointee.pressure = 0
-    state.pointee.parameter = -1
-    setMemory(keys.pressures + midi &* 128, 0, 128 &* 4)
-    control(midi, 64, 0, at: frame)
-    control(midi, 66, 0, at: frame)
-    follow(midi, at: frame)
-  }
-
-  /// Ends the notes of a MIDI channel, and of those that it is the master of.
-  @_noLocks private mutating func release(_ midi: Int, at frame: Int) {
-    let zones = keys.zones
-    var other = 0
-    while other < VoiceKeys.count {
-      if zones.reaches(midi, other) {
-        setMemory(keys.turns + other &* 128, 0, 128 &* 4)
-        keys.channels[other].isSustaining = false
-        keys.channels[other].isSostenuto = false
-      }
-      other &+= 1
-    }
-    var channel = 0
-    while channel < count {
-      if channels[channel].isHeld, zones.reaches(midi, Int(channels[channel].midi)) {
-        end(channel, at: frame)
-      }
-      channel &+= 1
-    }
-  }
-
-  @_noLocks mutating func releaseAll(at frame: Int) {
-    var midi = 0
-    while midi < VoiceKeys.count {
-      release(midi, at: frame)
-      midi &+= 1
-    }
-  }
-
   // MARK: Signals
 
   @_noLocks func followAll(at frame: Int) {
@@ -412,7 +281,7 @@ extension Voices {
   }
 
   /// Moves the signals of a MIDI channel's notes to what has changed.
-  @_noLocks private func follow(_ midi: Int, at frame: Int) {
+  @_noLocks func follow(_ midi: Int, at frame: Int) {
     var channel = 0
     while channel < count {
       let voice = channels + channel

@@ -119,19 +119,39 @@ package final class DefinitionLibrary: DefinitionSource {
   }
 
   package var library: [LibrarySubPatch] {
-    let folder = FilePath.realFolder(of: file) ?? PatchFile.absolute(PatchFile.split(file).folder)
     var seen: Set<String> = []
-    return [folder + "/library", Self.personalFolder].flatMap { library in
+    return folders.flatMap { library in
       PatchFile.names(in: library).sorted().compactMap { name -> LibrarySubPatch? in
-        guard name.hasSuffix(".patch"), !name.hasPrefix("."), case let stem = String(name.dropLast(6)),
-          kinds[stem] == nil, NodeName.fault(in: stem) == nil, seen.insert(stem).inserted,
-          let entry = try? entry(at: Self.place(of: library + "/" + name))
+        guard name.hasSuffix(".patch"), case let stem = String(name.dropLast(6)), isKind(stem),
+          seen.insert(stem).inserted, let entry = try? entry(at: Self.place(of: library + "/" + name))
         else { return nil }
-        let path = FilePaths.relative(Self.place(of: library + "/" + name), to: folder)
         return LibrarySubPatch(
-          name: stem, file: path, summary: entry.patch.header.first { !$0.isEmpty } ?? "")
+          name: stem, file: path(of: stem, in: library),
+          summary: entry.patch.header.first { !$0.isEmpty } ?? "")
       }
     }
+  }
+
+  /// Reads no file, which may have this very name inside.
+  package func libraryFile(named name: String) -> String? {
+    guard isKind(name) else { return nil }
+    return folders.first { PatchFile.names(in: $0).contains(name + ".patch") }.map { path(of: name, in: $0) }
+  }
+
+  private var folder: String {
+    FilePath.realFolder(of: file) ?? PatchFile.absolute(PatchFile.split(file).folder)
+  }
+
+  /// The folders of libraries: beside the patch, and the person's own.
+  private var folders: [String] { [folder + "/library", Self.personalFolder] }
+
+  /// True where a file of that name may stand among the kinds.
+  private func isKind(_ name: String) -> Bool {
+    !name.hasPrefix(".") && kinds[name] == nil && NodeName.fault(in: name) == nil
+  }
+
+  private func path(of name: String, in library: String) -> String {
+    FilePaths.relative(Self.place(of: library + "/" + name + ".patch"), to: folder)
   }
 
   /// The person's own sub-patches.

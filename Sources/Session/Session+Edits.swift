@@ -171,7 +171,8 @@ extension Session {
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails,
       fade: max(change.fade ?? 0, Engine.standardFade),
       // No audio thread runs offline, so the next block's frame is known.
-      at: line == nil ? nil : due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
+      at: line == nil ? nil : due ?? (options.isOffline ? engine.renderer.time : nil), describing: line,
+      isUndo: isUndo)
     requestFiles(of: change.touched.nodes)
     // A replay has the journal for this.
     if !options.isOffline { holdOutputs(among: change.touched.nodes) }

@@ -19,12 +19,19 @@ struct KindsCommand: Command {
   var json = false
 
   func run() throws {
-    let all = KindRegistry.builtIn.catalogue.kinds
+    let catalogue = DefinitionLibrary.catalogue(for: nil)
+    let (all, library) = (catalogue.kinds, catalogue.definitions?.library ?? [])
     guard let kind else {
-      Console.result(json ? JSON.array(all.map(KindReference.json)).text() + "\n" : KindReference.list(all))
+      Console.result(
+        json
+          ? JSON.array(all.map(KindReference.json)).text() + "\n"
+          : KindReference.list(all) + KindReference.list(library))
       return
     }
-    guard let found = KindRegistry.builtIn.catalogue[kind] else {
+    if !json, let entry = library.first(where: { $0.name == kind }) {
+      return Console.result(KindReference.page(entry, catalogue))
+    }
+    guard let found = catalogue[kind] else {
       let hint = Nearest.hint(for: kind, among: all.map(\.name)) ?? "`sostenuto kinds` lists them"
       throw CommandError("no kind `\(kind)`; \(hint)")
     }
@@ -69,6 +76,25 @@ enum KindReference {
       text += table(members.map { ["  " + $0.name, ports($0), $0.summary] })
     }
     return text
+  }
+
+  /// Sub-patches of the libraries in the working folder and of the person.
+  static func list(_ library: [LibrarySubPatch]) -> String {
+    library.isEmpty ? "" : "\nlibrary\n" + table(library.map { ["  " + $0.name, $0.summary] })
+  }
+
+  static func page(_ entry: LibrarySubPatch, _ catalogue: KindCatalogue) -> String {
+    var text = "\(entry.name) (library): \(entry.summary)\n\nfile\n  \(entry.file)\n"
+    guard case .found(let patch)? = catalogue.definitions?.definition(of: entry.file) else { return text }
+    for (title, side) in [("inputs", KindDescription.Boundary.Side.inlet), ("outputs", .outlet)] {
+      let kinds = catalogue.kinds.compactMap(\.boundary).filter { $0.side == side }.map(\.alone)
+      let names = patch.nodes.values.filter { kinds.contains($0.kind) }.map(\.name)
+      if !names.isEmpty { text += "\n\(title)\n" + table(names.map { ["  " + $0] }) }
+    }
+    let published = patch.settings.publications.filter { NodePath.container(of: $0.key) == nil }
+    if published.isEmpty { return text }
+    let rows = published.sorted { $0.key < $1.key }.map { ["  " + $0.key, $0.value.description] }
+    return text + "\nparameters\n" + table(rows)
   }
 
   static func page(_ kind: KindDescription) -> String {

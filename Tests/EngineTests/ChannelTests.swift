@@ -76,7 +76,7 @@ import Testing
   @Test func aMapsSourceThatIsNotThereIsAnErrorWithItsPlaceOneThatGoesBecomesNone() throws {
     let text = """
       sostenuto 1
-      node pair lfo channels=2
+      node pair random channels=2
       node out output channels=4
       connect pair -> out map=[0,1,2,-1]
       """
@@ -86,10 +86,10 @@ import Testing
         "a.patch:4:30: error: `pair.out` has no channel 2; channels go from 0 to 1, -1 is none"
       ])
     var draft = try Draft(
-      "node pair lfo channels=2\nnode out output\nconnect pair -> out gain=-3dB map=[1,0]\n")
+      "node pair random channels=2\nnode out output\nconnect pair -> out gain=-3dB map=[1,0]\n")
     let before = draft.patch
     func lines() -> String { PatchWriter.write(draft.patch, catalogue: KindRegistry.builtIn.catalogue) }
-    for line in ["set pair.channels 1", "replace pair noise"] {
+    for line in ["set pair.channels 1", "replace pair random"] {
       _ = draft.perform(line)
       #expect(lines().contains("map=[-1,0]"), "\(line): \(lines())")
       _ = draft.perform("undo")

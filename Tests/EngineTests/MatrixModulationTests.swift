@@ -208,8 +208,35 @@ import Testing
     }
   }
 
+  /// A constant that two or three cables bring, lines of edits, and what is heard of 0.5 after each.
+  struct Course: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let cables: String
+    let lines: [(String, [Float])]
+  }
+
   /// What is added to a muted gain is not heard, nor what is added to one that another's solo silences; polarity turns both.
-  @Test func switchesHoldForWhatIsAdded() throws {
+  /// Fewer channels take the cables of the others along, and undo brings them back: the sound is as before.
+  private static let courses = [
+    Course(
+      testDescription: "switches", cables: "connect more -> main[0,0]\nconnect more -> main[0,1]",
+      lines: [
+        ("", [0.625, 0.125]), ("set main.mute[0,1] on", [0.625, 0]), ("set main[0,1] 0dB", [0.625, 0]),
+        ("set main.mute[0,1] off", [0.625, 0.625]), ("set main.invert[0,1] on", [0.625, -0.625]),
+        ("set main.solo[0,0] on", [0.625, 0]), ("undo", [0.625, -0.625]),
+        ("set main.mute.out[0] on", [0, -0.625]), ("set main.outputs 1", [0, 0]),
+      ]),
+    Course(
+      testDescription: "sizes",
+      cables:
+        "connect more -> main[0,1] gain=12.041199826559248dB\nconnect more -> main.out[1] by -24.0824dB",
+      lines: [
+        ("", [0.5, 0.25]), ("set main.outputs 1", [0.5, 0.5]), ("undo", [0.5, 0.25]),
+        ("replace main gain", [0.5, 0.5]), ("undo", [0.5, 0.25]),
+      ]),
+  ]
+
+  @Test(arguments: courses) func whatIsAddedFollowsEditsOfTheMatrix(course: Course) throws {
     let bench = Bench(channels: 2)
     bench.feed(0.5)
     bench.feed(0.25, channel: 1)
@@ -220,51 +247,47 @@ import Testing
       node main matrix inputs=1 outputs=2
       node out output
       connect mic -> main
-      connect more -> main[0,0]
-      connect more -> main[0,1]
       connect main -> out
+      \(course.cables)
       """)
-    bench.render(960)
-    #expect(bench.heard.map(\.last) == [0.625, 0.125])
-    for (line, wanted) in [
-      ("set main.mute[0,1] on", [0.625, 0]), ("set main[0,1] 0dB", [0.625, 0]),
-      ("set main.mute[0,1] off", [0.625, 0.625]), ("set main.invert[0,1] on", [0.625, -0.625]),
-      ("set main.solo[0,0] on", [0.625, 0]), ("undo", [0.625, -0.625]),
-      ("set main.mute.out[0] on", [0, -0.625]), ("set main outputs=1", [0, -0.625]),
-    ] as [(String, [Float])] {
-      bench.perform(line)
-      bench.render(960)
-      #expect(bench.heard.map(\.last) == wanted, "\(line)")
+    for (line, wanted) in course.lines {
+      if !line.isEmpty { #expect(bench.perform(line), "\(line)") }
+      bench.render(2000)
+      let heard = bench.heard.map { $0.last! }
+      #expect(zip(heard, wanted).allSatisfy { abs($0 - $1) < 1e-5 }, "\(line): \(heard), not \(wanted)")
     }
   }
 
-  /// Fewer channels take the cables of the others along, and undo brings them back: the sound is as before.
-  @Test func resizingTakesCablesAlongAndUndoBringsThemBack() throws {
-    let bench = Bench(channels: 2)
+  /// A switch that takes two seconds moves what cables add in the same time as the gain itself, in a line; and back.
+  @Test(arguments: ["mute[0,1]", "mute[..,..]", "solo[0,0]", "mute.out[1]"], [64, 100])
+  func switchesTakeTheirTimeForWhatIsAdded(name: String, period: Int) throws {
+    let bench = Bench(period: period, channels: 2)
     bench.feed(0.5)
+    bench.feed(0.25, channel: 1)
     try bench.begin(
       """
       node mic input channels=1
-      node more constant level=1
-      node main matrix inputs=1 outputs=2
+      node more input channels=1
+      node main matrix inputs=1 outputs=2 [0,1]=0dB
       node out output
       connect mic -> main
       connect more -> main[0,1]
-      connect more -> main.out[1] by -6.020599913279624dB
       connect main -> out
       """)
-    bench.render(960)
-    #expect(bench.heard.map { ($0.last! * 1000).rounded() } == [500, 250])
-    #expect(bench.perform("set main.outputs 1"))
-    bench.render(2000)
-    #expect(bench.draft.patch.cables.count == 2)
-    #expect(bench.perform("undo"))
-    bench.render(2000)
-    #expect(bench.heard.map { ($0.last! * 1000).rounded() } == [500, 250])
-    #expect(bench.perform("replace main gain"))
-    bench.render(2000)
-    #expect(bench.perform("undo"))
-    bench.render(2000)
-    #expect(bench.heard.map { ($0.last! * 1000).rounded() } == [500, 250])
+    bench.render(4800)
+    let start = bench.heard[1].count
+    bench.perform("set main.\(name) on over 200ms")
+    bench.render(9600)
+    // Nothing of another fade is left in it.
+    bench.perform("set main.\(name) off over 100ms")
+    bench.render(9600)
+    for (frame, share) in [
+      (-1, 1), (2400, 0.896), (4800, 0.5), (9500, 0.01), (9600 + 2400, 0.5), (9600 + 4800, 1),
+    ]
+      as [(Int, Float)]
+    {
+      let heard = bench.heard[1][start + frame]
+      #expect(abs(heard - 0.625 * share) < 0.01, "\(name), frame \(frame): \(heard)")
+    }
   }
 }

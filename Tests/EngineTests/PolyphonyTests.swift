@@ -137,6 +137,49 @@ import Testing
     #expect(far < 1e-5, "\(far)")
   }
 
+  /// Sources without a pitch have a channel for each note as well, and it is heard while its key is down: each by itself. More
+  /// polyphony leaves those that sound alone.
+  @Test(
+    arguments: [
+      "noise", "noise color=pink", "dust density=9kHz shape=bipolar", "chaos rate=9kHz",
+      "chaos system=lorenz",
+    ], [64, 37])
+  func sourcesWithoutAPitchHaveAChannelForEachNote(source: String, period: Int) throws {
+    func run(_ grows: Bool) throws -> Bench {
+      let bench = Bench(period: period, channels: 8)
+      try bench.begin(
+        """
+        node keys keyboard
+        node v voices polyphony=3
+        node hiss \(source) level=-inf
+        node out output channels=8
+        connect keys -> v
+        connect v.gate -> hiss.level
+        connect hiss -> out mix=discrete
+        """)
+      bench.perform("note keys on 60 100")
+      bench.render(4810)
+      bench.perform("note keys on 64 100")
+      bench.render(4810)
+      if grows { bench.perform("set v.polyphony 5") }
+      bench.render(9620)
+      return bench
+    }
+    let (still, grown) = (try run(false), try run(true))
+    func power(_ sound: ArraySlice<Float>) -> Float { sound.reduce(0) { $0 + $1 * $1 } / Float(sound.count) }
+    let begins = [0, 4810]
+    for (channel, begin) in begins.enumerated() {
+      #expect(grown.heard[channel] == still.heard[channel], "channel \(channel)")
+      #expect(power(still.heard[channel].suffix(4000)) > 1e-3)
+      #expect(still.heard[channel].prefix(begin).allSatisfy { $0 == 0 })
+    }
+    #expect(still.heard[0].suffix(4000) != still.heard[1].suffix(4000))
+    #expect(still.heard[2].allSatisfy { $0 == 0 } && grown.heard[4].allSatisfy { $0 == 0 })
+    for key in [67, 69, 71] { grown.perform("note keys on \(key) 100") }
+    grown.render(4810)
+    for channel in 0..<5 { #expect(power(grown.heard[channel].suffix(2000)) > 1e-3, "channel \(channel)") }
+  }
+
   /// Sources that take a channel for each note by themselves.
   private static let sources = [
     "oscillator shape=saw", "wavetable freq=440Hz position=70%", "fm op2.level=12% feedback=40%",

@@ -184,6 +184,17 @@ func cables(_ patch: Patch) -> [String] {
     #expect(cables(try edited(after, "replace dist oscillator")).filter { $0.contains("-> dist") } == [])
   }
 
+  /// What moved a parameter does not become sound at an input of the new kind.
+  @Test(arguments: ["dist.drive", "main[0,1]", "main.in[0]", "main.master"])
+  func replacingTakesAwayWhatMovedAParameterThatTheNewKindLacks(port: String) throws {
+    let name = String(port.prefix(4))
+    let moved = try edited(try edited(patch, "node lfo oscillator"), "connect lfo -> \(port) by 2dB")
+    #expect(cables(moved).contains { $0.hasPrefix("lfo.out -> \(port)") })
+    let after = try edited(moved, "replace \(name) delay")
+    #expect(!cables(after).contains { $0.hasPrefix("lfo") })
+    #expect(cables(after).contains { $0.contains("-> \(name).in") })
+  }
+
   @Test func insertingStandsInTheCableAndCarriesItsGainAndMapOn() throws {
     let after = try edited(patch, "insert eq delay time=1ms into dist -> main")
     #expect(after.names == ["keys", "piano", "dist", "eq", "main", "out"])

@@ -150,7 +150,13 @@ import Testing
         let change = try patch.applying(.recall(number, over: 0.5), catalogue: catalogue)
         #expect(try change.patch.applying(exactly: change.inverse, catalogue: catalogue).patch == patch)
         #expect(change.patch.isAt(try change.patch.scene(number), catalogue: catalogue))
-        #expect(change.patch.settings == patch.settings)
+        // What sub-patches publish comes and goes with them.
+        var settings = change.patch.settings
+        for (key, target) in patch.settings.publications where settings.publications[key] == nil {
+          #expect(NodePath.container(of: key).map { change.patch[named: $0] == nil } == true)
+          settings.set(.publish(key, target))
+        }
+        #expect(settings == patch.settings)
         // Nodes that both have stay the nodes that they are.
         for node in change.patch.nodes.values {
           guard let old = patch[named: node.name], old.kind == node.kind else { continue }

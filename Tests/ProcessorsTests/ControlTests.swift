@@ -17,7 +17,9 @@ struct ControlTests {
   private func lfo(_ values: [Int: [Float]], channels: Int = 1, rate: Double = 48_000, seed: UInt64 = 7)
     -> KernelBench<Lfo>
   {
-    KernelBench(Lfo.self, Lfo.description, outputs: [channels], values, rate: rate, seed: seed)
+    KernelBench(
+      Lfo.self, Lfo.description, inputs: [[[Float]](repeating: [], count: channels)], outputs: [channels],
+      values, rate: rate, seed: seed)
   }
 
   /// Parts of the cycle that are done, 0..<1.
@@ -119,6 +121,51 @@ struct ControlTests {
         #expect(abs(Double(out[frame]) - (2 * part - 1)) < 1e-4, "frame \(frame)")
       }
       cycles += Double(10 + wobble[frame]) / 48_000
+    }
+  }
+
+  /// A gate at `reset` begins a cycle of its channel in its frame, whatever the rates, and random values are new ones. Vibrato
+  /// under polyphony begins with each note.
+  @Test(arguments: rates) func aResetBeginsACycleOfItsChannel(rate: Double) {
+    var chance = Chance(UInt64(rate) &+ 5)
+    let frames = 6000
+    for isListed in [false, true] {
+      let rises = (0..<3).map { _ in [200, Int.random(in: 300...5000, using: &chance)] }
+      let rates = isListed ? [7, 11, 250] as [Float] : [9]
+      func run(_ shape: Float) -> [[Float]] {
+        let bench = lfo(
+          [Lfo.shape: [shape], Lfo.rate: rates, Lfo.phase: [shape < 5 ? 25 : 0]], channels: 3, rate: rate)
+        bench.inputs = [rises.map { rises in (0..<frames).map { rises.contains($0) ? 0.3 : 0 } }]
+        return bench.run(frames)[0]
+      }
+      let saw = run(2)
+      for (channel, out) in saw.enumerated() {
+        var (begin, most) = (0, 0.0)
+        for frame in out.indices {
+          if rises[channel].contains(frame) { begin = frame }
+          let part = done(frame - begin, isListed ? rates[channel] : 9, rate, ahead: 0.25)
+          if part > 1e-3, part < 1 - 1e-3 { most = max(most, abs(Double(out[frame]) - (2 * part - 1))) }
+        }
+        #expect(most < 5e-5, "channel \(channel), rates \(rates): \(most)")
+      }
+      for (channel, out) in run(5).enumerated() {
+        for rise in rises[channel] { #expect(out[rise] != out[rise - 1]) }
+      }
+    }
+  }
+
+  /// Channels that come while a wave runs go with it, and those that were there go on to the bit.
+  @Test func aWaveGoesOnAsItWidens() {
+    let bench = lfo([Lfo.shape: [2], Lfo.rate: [3]], channels: 2)
+    let alone = lfo([Lfo.shape: [2], Lfo.rate: [3]], channels: 2).run(3000)[0]
+    bench.inputs = [[(0..<3000).map { $0 == 500 ? 1 : 0 }, []]]
+    _ = bench.run(1000)
+    bench.widen([[[Float]](repeating: [], count: 9)], outputs: [9])
+    let out = bench.run(2000)[0]
+    #expect(Array(out[1]) == Array(alone[1][1000...]) && bench.isMemoryIntact)
+    for channel in [0] + Array(2..<9) {
+      let most = error(out[channel]) { 2 * self.done($0 + 500, 3, 48_000) - 1 }
+      #expect(most < 5e-5, "channel \(channel)")
     }
   }
 
@@ -240,13 +287,24 @@ extension SplitTests {
 
   @Test(arguments: (0..<7).map(Float.init)) func lfo(shape: Float) {
     expectSameBits(
-      Lfo.self, Lfo.description, outputs: [3], [Lfo.shape: [shape], Lfo.rate: [333], Lfo.spread: [30]],
+      Lfo.self, Lfo.description, inputs: [signals(3).map { $0.map { $0 > 0.8 ? $0 : 0 } }], outputs: [3],
+      [Lfo.shape: [shape], Lfo.rate: [333], Lfo.spread: [30]],
       modulation: [Lfo.rate: [wobble(700)], Lfo.phase: [wobble(90)]],
       moves: [
         .init(frame: 100, parameter: Lfo.shape, value: 6 - shape, over: 200),
         .init(frame: 201, parameter: Lfo.range, value: 1, over: 99),
         .init(frame: 777, parameter: Lfo.width, value: 20, over: 300),
         .init(frame: 950, parameter: Lfo.spread, value: 100, over: 300),
+      ], startingAt: 37)
+  }
+
+  /// Resets of channels that have rates of their own.
+  @Test(arguments: (0..<7).map(Float.init)) func resetWaves(shape: Float) {
+    expectSameBits(
+      Lfo.self, Lfo.description, inputs: [signals(3).map { $0.map { $0 > 0.9 ? $0 : 0 } }], outputs: [3],
+      [Lfo.shape: [shape], Lfo.rate: [2, 40, 700]],
+      moves: [
+        .init(frame: 400, parameter: Lfo.rate, element: 1, value: 90, over: 300)
       ], startingAt: 37)
   }
 }

@@ -91,6 +91,58 @@ struct LooperTests {
     #expect(round(8) == added && round(9) == added, "redone")
   }
 
+  /// Undo of `set looper.mode overdub` takes the overdub away and lets the loop play on, whatever the mode was before; a
+  /// recording is not begun anew by it.
+  @Test(arguments: [0, 1, 2]) func whatAModeBeganIsTakenBack(before: Int) {
+    var chance = Chance(9)
+    let (start, length) = (1000, 6000)
+    let frames = start + 8 * length
+    let sound = chance.signal(frames, 0.25)
+    let pedal = gate(frames, start..<start + 9, start + length..<start + length + 9)
+    let bench = bench(sound, pedal: before == 2 ? [0] : pedal)
+    let second = start + 2 * length
+    bench.moves =
+      before == 2
+      ? [
+        .init(frame: start, parameter: Looper.mode, value: 2, over: 0),
+        .init(frame: start + length, parameter: Looper.mode, value: 3, over: 0),
+      ]
+      : [
+        .init(frame: second, parameter: Looper.mode, value: before == 1 ? 1 : 3, over: 0),
+        .init(frame: second + 64, parameter: Looper.mode, value: 3, over: 0),
+      ]
+    bench.moves.append(.init(frame: second + 3000, parameter: Looper.mode, value: -1, over: 0))
+    let out = bench.run(frames)[0][0]
+    func round(_ number: Int) -> [Float] {
+      Array(out[(start + number * length)..<(start + (number + 1) * length)])
+    }
+    let loop = Array(sound[(start + 300)..<(start + length - 480)])
+    for number in [4, 5, 7] {
+      #expect(Array(round(number)[300..<(length - 480)]) == loop, "round \(number), mode before \(before)")
+    }
+  }
+
+  /// Play right after an overdub was asked for, which waits for the recording's end: there is none.
+  @Test func anOverdubThatWaitsIsCalledOff() {
+    var chance = Chance(10)
+    let frames = 48_000
+    let sound = chance.signal(frames, 0.25)
+    let bench = bench(sound, [Looper.beats: [1]])
+    var transport = Transport(rate: 48_000)
+    transport.apply(.tempo(480), at: 0)
+    bench.transport = transport
+    // It records from 12000 to 18000.
+    bench.moves = [(6400, 2), (14_016, 3), (15_040, 1)].map { frame, mode in
+      .init(frame: frame, parameter: Looper.mode, value: mode, over: 0)
+    }
+    let out = bench.run(frames)[0][0]
+    for round in 1...4 {
+      #expect(
+        Array(out[(12_300 + round * 6000)..<(17_500 + round * 6000)]) == Array(sound[12_300..<17_500]),
+        "round \(round)")
+    }
+  }
+
   /// A second overdub on top of one that was undone: the undone one is gone, and undo leads to the loop.
   @Test func anOverdubAfterAnUndoTakesItsPlace() {
     var chance = Chance(4)

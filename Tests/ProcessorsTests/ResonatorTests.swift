@@ -147,6 +147,31 @@ struct ResonatorTests {
     }
   }
 
+  /// However many modes ring, and however they are damped: no stroke clips that was not too loud itself.
+  @Test func aStrokeRingsNoHigherThanItsLevel() {
+    var chance = Chance(21)
+    for number in 0..<40 {
+      let modes = Float([1, 2, 16, 33, 64][number % 5])
+      let (height, level) = (
+        Float.random(in: 0.1...1, using: &chance), Float.random(in: 0.1...1, using: &chance)
+      )
+      var input = [Float](repeating: 0, count: 64)
+      input[Int.random(in: 0..<64, using: &chance)] = height
+      let out = KernelBench(
+        Modal.self, Modal.description, inputs: [[input]], outputs: [1],
+        [
+          Modal.shape: [Float(number % 4)], Modal.modes: [modes], Modal.level: [level],
+          Modal.freq: [Float.random(in: 30...9000, using: &chance)],
+          Modal.slope: [Float.random(in: -24...6, using: &chance)],
+          Modal.damp: [Float.random(in: 0...100, using: &chance)],
+          Modal.decay: [Float.random(in: 0.1...20, using: &chance)],
+        ]
+      ).run(4800)[0][0]
+      let most = peak(out) / (height * level)
+      #expect(most < 1.001 && most > 0.3, "\(modes) modes: \(most)")
+    }
+  }
+
   @Test func modesOfBodiesAreThoseOfTheory() {
     // Fletcher and Rossing, "The physics of musical instruments", 1998.
     let bar: [Float] = [1, 2.756, 5.404, 8.933, 13.344]

@@ -15,6 +15,11 @@ struct SourceWideningTests {
       switch parameter.name {
       case "freq": values[index] = (0..<64).map { _ in Float.random(in: 50...900, using: &chance) }
       case "level": values[index] = [Float.random(in: 0.2...1, using: &chance)]
+      case "density": values[index] = [Float.random(in: 2000...9000, using: &chance)]
+      case "color": values[index] = [Float(Int.random(in: 0...1, using: &chance))]
+      case "shape" where parameter.form == .choice(["impulses", "bipolar", "steps"]):
+        values[index] = [Float(Int.random(in: 0...2, using: &chance))]
+      case "system": values[index] = [Float(Int.random(in: 0...2, using: &chance))]
       case "feedback": values[index] = [Float.random(in: -60...60, using: &chance)]
       default: break
       }
@@ -52,6 +57,9 @@ struct SourceWideningTests {
   }
 
   @Test func operatorsGoOn() { check(Fm.self) }
+  @Test func noisesGoOn() { check(Noise.self) }
+  @Test func dustGoesOn() { check(Dust.self) }
+  @Test func chaosGoesOn() { check(Chaos.self) }
   @Test func sawsGoOn() { check(Supersaw.self) }
   @Test func partialsGoOn() { check(Additive.self) }
   @Test func stringsGoOn() { check(PluckedString.self, inputs: 2) }

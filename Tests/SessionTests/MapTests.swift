@@ -152,6 +152,39 @@ import Testing
 
   // MARK: One movement
 
+  /// A rate and a time that are lengths of notes until a controller moves them, also while the tempo changes: the same bits for
+  /// any period, and undo makes notes of them again.
+  @Test func movedLengthsOfNotesHaveTheSameBitsForEveryPeriod() throws {
+    let text = """
+      sostenuto 1
+      tempo 137
+      map in.cc74 -> wave.rate 1Hz..20Hz takeover=jump
+      map in.cc75 -> late.time 10ms..700ms takeover=jump
+      node in midi
+      node tone oscillator freq=300Hz
+      node wave lfo rate=1/8d channels=2
+      connect wave -> tone.freq by 1oct
+      node late delay time=1/16 mix=50%
+      connect tone -> late
+      node out output
+      connect late -> out
+      """
+    let events = control(0.311, 74, 30, 90, 64) + control(0.5, 75, 40) + control(1.4, 74, 5)
+    let script = """
+      at 0.312s tempo 190
+      at 0.9s undo ; undo ; undo
+      at 1.2s tempo 71
+      """
+    let folder = try Folder()
+    let whole = try render(text, events, script: script, folder, seconds: 2)
+    for (period, threads) in [(64, 1), (7, 1), (100, 2), (4096, 1)] {
+      let other = try render(
+        text, events, script: script, folder, period: period, threads: threads, seconds: 2)
+      #expect(other.sound == whole.sound, "\(period) frames, \(threads) threads")
+      #expect(canonical(other.session) == canonical(whole.session), "\(period) frames")
+    }
+  }
+
   private func control(_ seconds: Double, _ number: UInt8, _ values: Int...) -> [MidiFile.TimedEvent] {
     values.enumerated().map {
       MidiFile.TimedEvent(

@@ -54,17 +54,6 @@ import Testing
     return (folder, try folder.file("a.patch", main))
   }
 
-  private func value(_ session: Session, _ node: String, _ parameter: String) -> String? {
-    session.patch[named: node]?.settings[ParameterPath(parameter)]?.line
-  }
-
-  private func cables(_ session: Session) -> Set<String> {
-    Set(
-      session.patch.cables.values.map {
-        session.patch.shortName(of: $0.ends, catalogue: session.catalogue).description
-      })
-  }
-
   private func refusal(_ work: () throws -> Void) -> String {
     do { try work() } catch { return "\(error)" }
     return ""
@@ -193,25 +182,6 @@ import Testing
     let own = try open(try folder.file("own.patch", "sostenuto 1\nnode me patch file=own.patch\n"))
     #expect(own.diagnostics.map(\.message).first?.contains("own.patch -> own.patch") == true)
     own.close()
-  }
-
-  @Test func aSubPatchOfTheLibraryIsNamedAsAKindAndVoicesAreAValueOfIt() throws {
-    let folder = try Folder()
-    defer { withExtendedLifetime(folder) {} }
-    try FileManager.default.createDirectory(
-      atPath: folder.path + "/library", withIntermediateDirectories: true)
-    _ = try folder.file("library/saws.patch", try text(repository + "/Patches/library/saws.patch"))
-    let path = try folder.file("a.patch", "sostenuto 1\nnode out output\nnode keys keyboard\n")
-    let session = try open(path)
-    #expect(
-      session.catalogue.definitions?.library.first { $0.name == "saws" }?.summary.hasPrefix("A poly") == true)
-    try session.perform("node synth saws voices=12 ; connect keys -> synth ; connect synth -> out")
-    #expect(session.patch[named: "synth"]?.kind == "patch")
-    #expect(value(session, "synth/notes", "polyphony") == "12", "\(session.patch.names)")
-    #expect(cables(session).isSuperset(of: ["keys -> synth", "synth -> out"]))
-    try session.save()
-    #expect(try text(path).contains("node synth patch file=library/saws.patch voices=12\n"))
-    session.close()
   }
 
   @Test func aMissingFileIsAPlaceholderWhoseCablesAndValuesWait() throws {

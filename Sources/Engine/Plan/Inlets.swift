@@ -89,40 +89,69 @@ struct Inlet {
   var target: CableRow.Target { CableRow.Target(parameter: parameter, element: element) }
 }
 
+/// A cable into a parameter or an element. In the order in which kernels expect elements; what is added comes right before
+/// what multiplies, and cables to the same place stay in theirs.
+private struct Modulator: Comparable, BitwiseCopyable {
+  let target: CableRow.Target
+  let isRatio: Bool
+  /// Position among the cables.
+  let wire: Int
+
+  init(_ target: CableRow.Target, isRatio: Bool, wire: Int) {
+    (self.target, self.isRatio, self.wire) = (target, isRatio, wire)
+  }
+
+  func leads(where other: Self) -> Bool { target == other.target && isRatio == other.isRatio }
+
+  private var place: (Int, Int, Int, Int) {
+    (target.parameter, target.element, isRatio ? 1 : 0, wire)
+  }
+
+  static func < (a: Self, b: Self) -> Bool { a.place < b.place }
+}
+
 /// The inlets of one node, in storage reused for each node.
 struct Inlets {
   var list: [Inlet] = []
   private(set) var wires: [Wire] = []
+  private var modulations: [Modulator] = []
 
-  /// Audio inputs first, then the connected parameters. `all`: cables into the node.
+  /// Audio inputs first, then the connected parameters and elements, in their order. `all`: cables into the node.
   mutating func find(_ row: NodeRow.Pointer, _ all: ArraySlice<Wire>) {
     list.removeAll(keepingCapacity: true)
     wires.removeAll(keepingCapacity: true)
+    modulations.removeAll(keepingCapacity: true)
     for input in 0..<Int(row.pointee.inputCount) {
       list.append(
         Inlet(wires: collect(Int32(input), from: all), channels: max(Int(row.channels[input]), 1)))
     }
-    for wire in all {
-      guard let (target, isRatio) = wire.row.modulated,
-        !list.contains(where: { $0.target == target && $0.isRatio == isRatio })
-      else { continue }
-      let range = collect(wire.row.input, from: all)
-      let isWide = wires[range].contains { !$0.row.isForAll }
-      let node = row.pointee.node
-      let channels = isWide ? node.takeUnretainedValue().parameterChannels(target.parameter).width : 1
-      let inlet = Inlet(
-        wires: range, channels: channels, parameter: target.parameter, element: target.element,
-        isRatio: isRatio)
-      // What is added to a parameter comes right before what multiplies it.
-      let other = list.firstIndex { $0.target == target }
-      list.insert(inlet, at: other.map { isRatio ? $0 + 1 : $0 } ?? list.count)
-    }
-    // As kernels expect elements.
-    if list.contains(where: { $0.element >= 0 }) {
-      list[Int(row.pointee.inputCount)...].sort {
-        ($0.parameter, $0.element, $0.isRatio ? 1 : 0) < ($1.parameter, $1.element, $1.isRatio ? 1 : 0)
+    for index in all.indices {
+      if let (target, isRatio) = all[index].row.modulated {
+        modulations.append(Modulator(target, isRatio: isRatio, wire: index))
       }
     }
+    // A matrix may have thousands.
+    if modulations.count > 1 { modulations.sort() }
+    var next = 0
+    while next < modulations.count {
+      let first = modulations[next]
+      let start = wires.count
+      while next < modulations.count, modulations[next].leads(where: first) {
+        wires.append(all[modulations[next].wire])
+        next += 1
+      }
+      list.append(inlet(first, start..<wires.count, row))
+    }
+  }
+
+  private func inlet(_ modulation: Modulator, _ range: Range<Int>, _ row: NodeRow.Pointer) -> Inlet {
+    let target = modulation.target
+    let isWide = wires[range].contains { !$0.row.isForAll }
+    let node = row.pointee.node
+    let channels = isWide ? node.takeUnretainedValue().parameterChannels(target.parameter).width : 1
+    return Inlet(
+      wires: range, channels: channels, parameter: target.parameter, element: target.element,
+      isRatio: modulation.isRatio)
   }
 
   private mutating func collect(_ input: Int32, from all: ArraySlice<Wire>) -> Range<Int> {

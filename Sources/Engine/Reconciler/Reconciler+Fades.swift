@@ -8,16 +8,18 @@ extension Reconciler {
     let cable: EngineCable
     /// Frames until it begins.
     let wait: Int32
+    let frames: Int
   }
 
   /// An input of a node, where the gains of crossfading cables must keep adding up to one.
-  private struct Junction: Hashable {
+  struct Junction: Hashable {
     let node: Int32
     let port: String
 
+    init(node: Int32, port: String) { (self.node, self.port) = (node, port) }
+
     init(of cable: EngineCable) {
-      node = cable.key.destination
-      port = cable.key.destinationPort
+      self.init(node: cable.key.destination, port: cable.key.destinationPort)
     }
   }
 
@@ -88,13 +90,17 @@ extension Reconciler {
       waits[Junction(of: cable), default: 0] = max(
         waits[Junction(of: cable), default: 0], cable.remainingWait(at: time))
     }
-    return cables.map { Fade(cable: $0, wait: waits[Junction(of: $0), default: 0]) }
+    return cables.map {
+      let junction = Junction(of: $0)
+      return Fade(
+        cable: $0, wait: waits[junction, default: 0], frames: switchTimes[junction] ?? fade)
+    }
   }
 
   /// Sends the gain moves.
   func start(_ fades: [Fade]) {
     for start in fades {
-      let (cable, wait) = (start.cable, start.wait)
+      let (cable, wait, fade) = (start.cable, start.wait, start.frames)
       cable.mirrorMove(over: fade, after: Int(wait), at: time, isExact: isExact)
       work.commands.append(.gain(cable.slot, value: cable.target, frames: Int32(fade), wait: wait))
       // A kernel may round a parameter at rest in another way than one to which zeros are added.

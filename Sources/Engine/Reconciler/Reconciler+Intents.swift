@@ -95,6 +95,10 @@ extension Reconciler {
       switchedGains[key] = SwitchedGains(path.name, of: node, description: description)
     }
     guard let element = switchedGains[key]?[path.indices] else { return depth }
+    // The gain's own value takes the same time.
+    if let frames = request.ramps.frames(of: path, of: node.id), let number = graph.current[node.id]?.number {
+      switchTimes[Junction(node: number, port: port.port)] = frames
+    }
     let factor: Float = element.isHeard ? element.isInverted ? -1 : 1 : 0
     return factor == 1 ? depth : ModulationDepth(depth, times: factor)
   }

@@ -52,9 +52,12 @@ extension Reconciler {
   func tellCycles(of node: EngineNode) {
     guard let parameters = node.type?.description.parameters else { return }
     for (index, parameter) in parameters.enumerated() where parameter.isInPhase {
-      let length = node.noteLengths[index]?.first ?? nil
-      work.commands.append(
-        .kernel(node.slot, parameter: Int32(index), element: 0, value: Float(length ?? 0), frames: 0))
+      for (element, length) in (node.noteLengths[index] ?? [nil]).enumerated() {
+        work.commands.append(
+          .kernel(
+            node.slot, parameter: Int32(index), element: Int32(element), value: Float(length ?? 0), frames: 0)
+        )
+      }
     }
   }
 
@@ -99,9 +102,8 @@ extension Reconciler {
   func send(_ index: Int, of node: EngineNode, move: (Int) -> (frames: Int, law: Ramp.Law)) {
     let before = node.sentValues[index]
     let elements = node.elements(of: index)
-    guard elements != before, let smoothing = node.type?.description.parameters[index].smoothing else {
-      return
-    }
+    guard elements != before, let description = node.type?.description.parameters[index] else { return }
+    let smoothing = description.smoothing
     node.sentValues[index] = elements
     if smoothing == .ramp, let room = node.makeRoom(for: elements.count, of: index) {
       work.commands.append(room)
@@ -123,6 +125,7 @@ extension Reconciler {
           .ramp(
             node.slot, parameter: parameter, element: element, value: value, frames: frames, law: move.law))
       case .kernel:
+        let value = description.isOrder && request.isUndo ? -1 : value
         work.commands.append(
           .kernel(node.slot, parameter: parameter, element: element, value: value, frames: frames))
       case .gain, .structural, .none: break
@@ -162,7 +165,6 @@ struct RampTimes {
     _ values: [[Float]]
   ) -> Int? {
     if frames.isEmpty { return nil }
-    if let frames = frames[Key(node: node.id, path: ParameterPath(parameter.name))] { return frames }
     var indices: [Int] = []
     var rest = element
     for dimension in parameter.dimensions.reversed() {
@@ -171,6 +173,12 @@ struct RampTimes {
       rest /= max(size, 1)
     }
     if indices.isEmpty { indices = [element] }
-    return frames[Key(node: node.id, path: ParameterPath(parameter.name, indices))]
+    return frames(of: ParameterPath(parameter.name, indices), of: node.id)
+  }
+
+  /// The same of an element, or of all of a parameter.
+  func frames(of path: ParameterPath, of node: NodeID) -> Int? {
+    if frames.isEmpty { return nil }
+    return frames[Key(node: node, path: ParameterPath(path.name))] ?? frames[Key(node: node, path: path)]
   }
 }

@@ -23,6 +23,8 @@ final class Reconciler {
     var isFirst = false
     /// Fades have ended, so the plan can be reduced; there is no edit.
     var isRecompiling = false
+    /// It takes an edit back.
+    var isUndo = false
     /// Engine frame of execution, if it was requested exactly; nil: the start of a later block.
     var time: Int64?
   }
@@ -86,6 +88,8 @@ final class Reconciler {
   var inaudible: Set<ObjectIdentifier> = []
   /// The gains into which cables lead, as far as looked at.
   var switchedGains: [SwitchedGroup: SwitchedGains] = [:]
+  /// Frames of crossfades at gains whose switches are turned over another time than `fade`.
+  var switchTimes: [Junction: Int] = [:]
   /// Cables whose gain starts to move.
   var moving: [EngineCable] = []
 

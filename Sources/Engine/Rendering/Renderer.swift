@@ -418,6 +418,10 @@ public final class Renderer: @unchecked Sendable {
           node, parameter: parameter, element: Int32(truncatingIfNeeded: element), value: value,
           frames: frames))
     }
+    if let notes {
+      var index = 0
+      while let command = notes.pointee.end(node, parameter, from: &index) { execute(command) }
+    }
     var first = element
     var end = element &+ 1
     if values.pointee.isShared { (first, end) = (0, node.pointee.parameters[Int(parameter)].elements) }

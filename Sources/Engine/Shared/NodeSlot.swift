@@ -91,6 +91,8 @@ struct ParameterState {
       crossfade.move(to: value, over: frames)
     case .ramp:
       guard element < capacity else { return }
+      // On its way already, by a map: it stays so, whether the worker knows yet or not.
+      if element < elements, frames > 0, ramps[element].target == value { return }
       if element >= elements { spread(element &+ 1) }
       ramps[element].move(to: value, over: frames, law: law)
     }

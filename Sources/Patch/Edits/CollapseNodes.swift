@@ -62,26 +62,20 @@ struct CollapseNodes: EditMacro {
         {
           let key = ports.publication(of: end.node, path)
           if let edit = key.edit { edits.append(edit) }
-          edits.append(.connect(CableName(full.source, end), cable.settings))
+          edits += Connect.making(CableName(full.source, end), cable.settings, cable.comments)
           continue
         }
         let port = ports.port(for: end, .inlet, isEvents, before: first)
         edits += port.edits
-        edits.append(.connect(CableName(full.source, PortName(port.name, port.outer)), cable.settings))
-        if !cable.comments.isEmpty {
-          edits.append(
-            .comment(.cable(CableName(full.source, PortName(port.name, port.outer))), cable.comments))
-        }
+        let name = CableName(full.source, PortName(port.name, port.outer))
+        edits += Connect.making(name, cable.settings, cable.comments)
       } else {
         var end = full.source
         end.node = inner(end.node)
         let port = ports.port(for: end, .outlet, isEvents, before: next?.name)
         edits += port.edits
-        edits.append(.connect(CableName(PortName(port.name, port.outer), full.destination), cable.settings))
-        if !cable.comments.isEmpty {
-          edits.append(
-            .comment(.cable(CableName(PortName(port.name, port.outer), full.destination)), cable.comments))
-        }
+        let name = CableName(PortName(port.name, port.outer), full.destination)
+        edits += Connect.making(name, cable.settings, cable.comments)
       }
     }
     return .all(edits)
@@ -203,8 +197,7 @@ struct ExpandNode: EditMacro {
     for (ends, settings, comments) in joined {
       let cable = CableName(outer(ends.source), outer(ends.destination))
       guard seen.insert(cable).inserted else { continue }
-      edits.append(.connect(cable, settings))
-      if !comments.isEmpty { edits.append(.comment(.cable(cable), comments)) }
+      edits += Connect.making(cable, settings, comments)
     }
     return .all(edits)
   }

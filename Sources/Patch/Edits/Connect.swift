@@ -71,9 +71,13 @@ struct Connect: EditVerbs {
   /// The edits that restore a cable to its present state.
   static func restoring(_ ends: Cable.Ends, in patch: Patch) -> [Edit] {
     guard let cable = patch.cables[ends] else { return [] }
-    let name = patch.name(of: ends)
-    let connect = Edit.connect(name, cable.settings)
-    return cable.comments.isEmpty ? [connect] : [connect, .comment(.cable(name), cable.comments)]
+    return making(patch.name(of: ends), cable.settings, cable.comments)
+  }
+
+  /// The edits that make a cable with its comments.
+  static func making(_ name: CableName, _ settings: CableSettings, _ comments: Comments) -> [Edit] {
+    let connect = Edit.connect(name, settings)
+    return comments.isEmpty ? [connect] : [connect, .comment(.cable(name), comments)]
   }
 }
 

@@ -126,9 +126,16 @@ struct ReplaceNode: EditVerbs {
         ends = port.flatMap { port in ends.map { Cable.Ends(PortReference(new.id, port), $0.destination) } }
       }
       if cable.ends.destination.node == old.id {
+        let name = cable.ends.destination.port
+        // What moved a parameter is no sound that another input should get.
+        let isModulation =
+          draft.catalogue[old.kind]?.inputRank(name) != nil
+          && draft.catalogue[old.kind]?.inputs.contains { $0.name == name } == false
         let port =
-          kind.map { $0.input(like: cable.ends.destination.port, isEvents: isEvents, of: new) }
-          ?? cable.ends.destination.port
+          kind.map {
+            isModulation && $0.inputIsEvents(name) == nil
+              ? nil : $0.input(like: name, isEvents: isEvents, of: new)
+          } ?? name
         ends = port.flatMap { port in ends.map { Cable.Ends($0.source, PortReference(new.id, port)) } }
       }
       moves.append(Move(old: cable, new: ends))

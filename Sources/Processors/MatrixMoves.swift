@@ -1,8 +1,8 @@
 import Realtime
 
-/// Blocks in which cables move gains. A modulated gain takes its place among the products of its output, with the value
-/// (own + addend) * factor: where nothing is added and the factor is one, the bits are those of a gain that no cable leads
-/// to. A modulation that does not move counts as another gain at rest.
+/// Blocks in which gains move, by themselves or by cables. A modulated gain takes its place among the products of its output,
+/// with the value (own + addend) * factor: where nothing is added and the factor is one, the bits are those of a gain that no
+/// cable leads to. A modulation that does not move counts as another gain at rest.
 extension Matrix {
   /// Entries of the modulated gains: of each input and output, of the master, and the first moving crosspoint of each output,
   /// which notes the next one. Negative: none.
@@ -23,7 +23,7 @@ extension Matrix {
   /// Note of a crosspoint whose modulated value stands among the gains at rest.
   static var held: Int32 { @_noLocks get { -2 } }
 
-  @inline(never) @_noLocks mutating func mixModulated(_ block: Block, _ elements: ModulatedElements) {
+  @inline(never) @_noLocks mutating func move(_ block: Block, _ elements: ModulatedElements) {
     let travels = travels
     let (input, output, frames) = (block.inputs[0], block.outputs[0], block.frames)
     var moved = Moved(block.scratch, inputs: rows, outputs: columns)
@@ -38,12 +38,9 @@ extension Matrix {
     var j = 0
     while j < columns {
       let first = moved.crosspoints[j]
-      if first >= 0 {
-        sumModulated(j, output[j], elements, from: first, frames)
+      if first >= 0 || movingCounts[j] > 0 {
+        sumMoving(j, output[j], elements, from: first, frames)
         travels.add(j, to: output[j], elements, from: first)
-      } else if movingCounts[j] > 0 {
-        sumMoving(j, output[j], frames)
-        travels.add(j, to: output[j])
       } else if Int(heardCounts[j]) < rows &- (rows &>> 2), !travels.reach(j) {
         sumHeard(j, output[j], frames, 1, 1)
       } else {
@@ -153,8 +150,8 @@ extension Matrix {
     }
   }
 
-  /// As `sumMoving`, of an output with modulated crosspoints.
-  @_noLocks private mutating func sumModulated(
+  /// One output with moving crosspoints. `first`: the first one that a cable moves, each noting the next; negative: none.
+  @_noLocks private mutating func sumMoving(
     _ j: Int, _ to: UnsafeMutablePointer<Float>, _ elements: ModulatedElements, from first: Int32,
     _ frames: Int
   ) {
@@ -166,6 +163,7 @@ extension Matrix {
     let count = Int(heardCounts[j])
     var entry = first
     var next = entry < 0 ? -1 : Int(elements.list[Int(entry)].element)
+    var gain = MovingGain(0)
     var k = 0
     while k < count {
       let i = Int(list[k])
@@ -173,10 +171,11 @@ extension Matrix {
       let x = sources[i]
       let isModulated = i &* columns &+ j == next
       if isModulated || moving[crosspoint] {
-        var gain = MovingGain(gains[crosspoint])
         if moving[crosspoint] {
           gain.fill(&crossRamps[crosspoint], frames)
           settle(crosspoint, j)
+        } else {
+          gain = MovingGain(gains[crosspoint])
         }
         if isModulated {
           gain.modulate(elements.list[Int(entry)])
