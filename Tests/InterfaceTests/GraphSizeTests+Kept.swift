@@ -112,7 +112,7 @@ import Testing
   func replacingMovesNoBoxWhileItFades(_ size: Size) {
     let stage = stage(size.columns, size.rows, demo)
     for line in [
-      "replace dist equalizer band1.gain=6dB", "undo", "redo", "replace dist gain", "undo",
+      "replace dist equalizer band1.gain=6dB", "undo", "redo", "replace dist distortion drive=6dB", "undo",
       // The engine makes a matrix anew for other channels.
       "set main.inputs 2", "undo", "set main.outputs 4", "undo",
     ] {
