@@ -9,11 +9,11 @@ CPU ?= native
 PATCH ?= Patches/reconnect.patch
 # Only the tests whose names match: `make test FILTER=DriversTests`.
 FILTER ?=
-# How long `make fuzz` searches (the kinds of input share it) and `make soak` plays.
+# How long `make fuzz` searches (the kinds of input share it), and `make soak` and `make stage` play.
 MINUTES ?= 10
 # What `make fuzz` searches: a kind of input, or all of them.
 KIND ?= patch script journal prompt terminal toml sfz sf2 audio tuning midi
-# What `make soak` and `make rtsan` edit: the number that an earlier one printed, or any.
+# What `make soak`, `make stage` and `make rtsan` edit: the number that an earlier one printed, or any.
 SEED ?=
 # Whether `make soak` takes the server, the disk and the files away meanwhile: 1, or nothing.
 FAULTS ?=
@@ -86,7 +86,7 @@ SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 .DEFAULT_GOAL := build
 .PHONY: help build run debug test laws mutants bench bench-edits bench-kinds bench-loading baseline compare rtsan \
   asan tsan soak storm fuzz lint format docs map deps deps-test install uninstall portable install-portable deb \
-  bench-scale check-vectors bench-keys bench-threads bench-screen screens
+  bench-scale check-vectors bench-keys bench-threads bench-screen screens stage
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -235,6 +235,9 @@ docs: build ## The reference of the modules in .build-docs, by DocC
 
 screens: build ## Make the screens of the README and of docs/screens from the real program (needs tmux)
 	@Tools/screens .build-$(CPU)/release/sostenuto
+
+stage: build ## The demo for ten minutes without colours or a mouse: its take is that of the notes alone (MINUTES=… SEED=…)
+	@Tools/stage .build-$(CPU)/release/sostenuto --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 map: ## Draw the picture of the modules in ARCHITECTURE.md anew
 	@SOSTENUTO_RECORD=1 $(MAKE) --no-print-directory test FILTER=RepositoryTests.MapTests

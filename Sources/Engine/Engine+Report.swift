@@ -1,8 +1,9 @@
 extension Engine {
   /// Snapshot of the running graph: the plan that the audio thread switched to last, with its live figures.
   ///
-  /// Reading resets the peaks: each report has the peaks since the one before. Worker.
-  public func report() -> GraphReport {
+  /// Reading resets the peaks: each report has the peaks since the one before. `inTurns`: in a patch of many nodes those at
+  /// rest are looked at some at a time. Worker.
+  public func report(inTurns: Bool = false) -> GraphReport {
     var report = GraphReport()
     report.rate = rate
     report.period = period
@@ -15,7 +16,10 @@ extension Engine {
     report.steps = running.stepCount
     report.segments = running.plan.pointee.segmentCount
     if picture?.plan !== running { picture = PlanPicture(of: running) }
-    picture?.refresh(at: report.time, rate: rate, device: device)
+    picture?.refresh(at: report.time, rate: rate, device: device, inTurns: inTurns)
+    report.isMoving = picture?.isMoving ?? false
+    report.stateChanges = picture?.stateChanges ?? 0
+    report.looked = picture?.looked
     report.form = picture?.form
     report.latency = picture?.latency ?? 0
     report.nodes = picture?.nodes ?? []

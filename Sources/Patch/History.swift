@@ -15,8 +15,13 @@ public struct History: Sendable {
     var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)]
     var tails: [NodeID]
     var fade: Double?
+    var former: String?
 
-    init(inverseOf change: Change, describing edit: String, serial: Int, at time: TimeOfDay?) {
+    init(
+      inverseOf change: Change, describing edit: String, serial: Int, at time: TimeOfDay?,
+      _ catalogue: KindCatalogue
+    ) {
+      former = change.former(catalogue)
       self.edit = change.inverse
       description = edit
       self.serial = serial
@@ -45,16 +50,20 @@ public struct History: Sendable {
 
   /// All edits, the oldest first: those that can be undone, then those that can be redone.
   public var steps: [HistoryStep] {
-    undoable.map { HistoryStep(line: $0.description, time: $0.time) }
-      + redoable.reversed().map { HistoryStep(line: $0.description, time: $0.time, isUndone: true) }
+    func step(_ entry: Entry, isUndone: Bool) -> HistoryStep {
+      HistoryStep(line: entry.description, time: entry.time, isUndone: isUndone, former: entry.former)
+    }
+    return undoable.map { step($0, isUndone: false) } + redoable.reversed().map { step($0, isUndone: true) }
   }
 
   /// Serial number of the edit that undo would revert; nil if there is none.
   public var newest: Int? { undoable.last?.serial }
 
   /// Records an applied edit, and clears the redo stack.
-  public mutating func record(_ change: Change, describing edit: String, at time: TimeOfDay? = nil) {
-    undoable.append(Entry(inverseOf: change, describing: edit, serial: nextSerial, at: time))
+  public mutating func record(
+    _ change: Change, describing edit: String, catalogue: KindCatalogue, at time: TimeOfDay? = nil
+  ) {
+    undoable.append(Entry(inverseOf: change, describing: edit, serial: nextSerial, at: time, catalogue))
     nextSerial += 1
     redoable.removeAll()
     if undoable.count > Self.depth + Self.slack { undoable.removeFirst(Self.slack) }
@@ -85,7 +94,8 @@ public struct History: Sendable {
       edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
     let change = step.change.following(back)
     let line = step.edit.line
-    undoable[undoable.count - 1] = Entry(inverseOf: change, describing: line, serial: entry.serial, at: time)
+    undoable[undoable.count - 1] = Entry(
+      inverseOf: change, describing: line, serial: entry.serial, at: time, catalogue)
     redoable.removeAll()
     return (change, line)
   }

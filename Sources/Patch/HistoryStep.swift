@@ -7,11 +7,41 @@ public struct HistoryStep: Sendable, Hashable {
   /// True if it was undone and can be redone.
   public var isUndone: Bool
 
+  /// The value or the kind that it took the place of, as the language writes it; nil: it is another sort of edit.
+  public var former: String?
+
   /// An edit that is done, or undone.
-  public init(line: String, time: TimeOfDay? = nil, isUndone: Bool = false) {
+  public init(line: String, time: TimeOfDay? = nil, isUndone: Bool = false, former: String? = nil) {
     self.line = line
     self.time = time
     self.isUndone = isUndone
+    self.former = former
+  }
+}
+
+extension Change {
+  /// The value or the kind that its only edit takes the place of, as the language writes it.
+  func former(_ catalogue: KindCatalogue) -> String? {
+    switch inverse {
+    case .set(let name, let path, let value, _):
+      let kind = patch[named: name].flatMap { catalogue[$0.kind] }
+      return (value ?? kind?[parameter: path.name]?.defaultValue(at: path))?.line
+    // A control or a map that was not there takes no place.
+    case .setPatch(let setting):
+      return setting.value.isEmpty || setting.value == "off" && !setting.name.isOfTime ? nil : setting.value
+    case .replace(_, let node): return node.kind
+    case .all(let edits):
+      // The cables that a replacement has moved do not count.
+      let replaced = edits.compactMap { if case .replace(_, let node) = $0 { node.kind } else { nil } }
+      let others = edits.filter {
+        switch $0 {
+        case .replace, .connect, .disconnect, .comment: false
+        default: true
+        }
+      }
+      return replaced.count == 1 && others.isEmpty ? replaced[0] : nil
+    default: return nil
+    }
   }
 }
 

@@ -197,17 +197,20 @@ public enum PatchSetting: Hashable, Sendable {
 
   /// Its line in the language.
   public var line: String {
-    let value: String
-    switch self {
-    case .publish(let name, let target?): return "publish \(target) as \(name)"
-    case .publish: value = "off"
-    case .tempo(let tempo): value = Value.number(tempo, .none).line
-    case .meter(let meter): value = meter.description
-    case .transport(let mode): value = mode.rawValue
-    case .control(_, let target): value = target?.description ?? "off"
-    case .map(_, let course): value = course?.line ?? "off"
-    }
+    if case .publish(let name, let target?) = self { return "publish \(target) as \(name)" }
     return value.isEmpty ? name.line : "\(name.line) \(value)"
+  }
+
+  /// The words behind its name.
+  var value: String {
+    switch self {
+    case .publish(_, let target): target?.description ?? "off"
+    case .tempo(let tempo): Value.number(tempo, .none).line
+    case .meter(let meter): meter.description
+    case .transport(let mode): mode.rawValue
+    case .control(_, let target): target?.description ?? "off"
+    case .map(_, let course): course?.line ?? "off"
+    }
   }
 
   /// Limits of a tempo, beats a minute.

@@ -285,26 +285,6 @@ public enum Printout {
   }
 }
 
-extension NodeReport.State {
-  /// True while it fades in or out.
-  public var isFading: Bool {
-    switch self {
-    case .entering, .leaving, .ringing: true
-    default: false
-    }
-  }
-}
-
-extension CableReport.State {
-  /// True while it fades in or out.
-  public var isFading: Bool {
-    switch self {
-    case .fadingIn, .fadingOut: true
-    default: false
-    }
-  }
-}
-
 // MARK: - Figures
 
 extension Printout {

@@ -108,7 +108,7 @@ struct Rehearsal {
         if !acceptsUnknownKinds { throw error }
         doubts.append(error)
       }
-      history.record(change, describing: edit.line)
+      history.record(change, describing: edit.line, catalogue: catalogue)
       depth = (depth.undo + 1, 0)
       patch = change.patch
     case .undo:

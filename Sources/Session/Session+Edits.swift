@@ -112,7 +112,7 @@ extension Session {
       try change.patch.checkTargets(of: applied.edit, catalogue: catalogue)
       record(.edit(line))
       journaled = (journaled.undo + 1, 0)
-      history.record(change, describing: line, at: .now)
+      history.record(change, describing: line, catalogue: catalogue, at: .now)
     }
     let taped = tapedEdit(line, isAmending: isAmending)
     // A replay hears the same controllers.
@@ -131,7 +131,7 @@ extension Session {
   /// Performs an edit that says all that happens, also inside sub-patches that share a file.
   func perform(exactly edit: Edit) throws(EditError) {
     let change = try patch.applying(exactly: edit, catalogue: catalogue)
-    history.record(change, describing: edit.line, at: .now)
+    history.record(change, describing: edit.line, catalogue: catalogue, at: .now)
     recordStep(change)
     taping(tapedStep(change, isUndo: false)) { adopt(change, describing: edit.line) }
     editCount += 1

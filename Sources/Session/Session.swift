@@ -120,11 +120,13 @@ public struct SessionOptions: Sendable {
   /// Report of the running graph, made at the first access after `tick` or `refreshReport`.
   public var report: GraphReport {
     if let knownReport { return knownReport }
-    let report = engine.report()
+    let report = engine.report(inTurns: looksInTurns)
     knownReport = report
     return report
   }
   private var knownReport: GraphReport?
+  /// Reports come many times a second: in patches of many nodes those at rest are looked at in turns.
+  public var looksInTurns = false
   /// Writes takes, and holds what was heard.
   let recorder: Recorder
   /// Takes under way.

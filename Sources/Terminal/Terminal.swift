@@ -37,48 +37,39 @@ public final class Terminal {
     public var isAnswered = false
   }
 
-  public private(set) var capabilities = Capabilities()
+  public var capabilities: Capabilities {
+    var all = known
+    all.hasKeyRelease = line.hasKeyRelease
+    return all
+  }
+  private var known = Capabilities()
   public private(set) var columns = 0
   public private(set) var rows = 0
 
-  private let input: Int32
-  private let output: Int32
+  private let line: TerminalLine
   private let screen: OpaquePointer
   private var sheet: OutputSheet
   private var painter: Painter
-  private var parser = InputParser()
-  /// Ends the wait for the rest of an incomplete sequence.
-  private var patience: EventLoop.Timer?
-  private var queued: [InputEvent] = []
-  private var isClosed = false
-
-  /// Nanoseconds after which a lone escape byte counts as the key: longer than a slow line takes for the
-  /// rest of a sequence, shorter than anyone notices.
-  private static let escapeDelay: Int64 = 40_000_000
-  /// Nanoseconds of pause after which a paste counts as ended.
-  private static let pasteDelay: Int64 = 2_000_000_000
 
   /// Takes over the terminal at standard input and output. `isPlain`: it gets ASCII alone, whatever it could show.
   public init(isPlain: Bool = false) throws(TerminalError) {
-    input = STDIN_FILENO
-    output = STDOUT_FILENO
     let name = getenv("TERM").map { String(cString: $0) } ?? ""
-    guard isatty(input) == 1 else { throw .notATerminal("standard input") }
-    guard isatty(output) == 1 else { throw .notATerminal("standard output") }
-    guard !name.isEmpty else { throw .unknownTerminal(name) }
     let hasUnicode = Terminal.chooseLocale() && !Terminal.isOld(name) && !isPlain
     // Before ncurses, which leaves signals alone that have a handler.
-    let failure = cterminal_install(input, output)
-    guard failure == 0 else { throw .system(String(cString: strerror(failure))) }
-    guard let sheet = OutputSheet(of: output), let stream = fdopen(sheet.descriptor, "w") else {
+    line = try TerminalLine()
+    guard !name.isEmpty else {
+      line.close()
+      throw .unknownTerminal(name)
+    }
+    guard let sheet = OutputSheet(of: line.output), let stream = fdopen(sheet.descriptor, "w") else {
       let failure = errno
-      cterminal_remove()
+      line.close()
       throw .system(String(cString: strerror(failure)))
     }
     self.sheet = sheet
     guard let opened = newterm(Terminal.directDescription(of: name), stream, stdin) else {
       fclose(stream)
-      cterminal_remove()
+      line.close()
       throw .unknownTerminal(name)
     }
     screen = opened
@@ -86,7 +77,7 @@ public final class Terminal {
     guard Terminal.string("cup") != nil else {
       endwin()
       delscreen(screen)
-      cterminal_remove()
+      line.close()
       throw .tooSimple(name)
     }
     raw()
@@ -97,14 +88,19 @@ public final class Terminal {
     self.sheet.begin()
     painter.start()
     painter.isPlain = !hasUnicode
-    capabilities.hasUnicode = hasUnicode
-    capabilities.name = name
-    capabilities.colors = painter.depth
+    known.hasUnicode = hasUnicode
+    known.name = name
+    known.colors = painter.depth
     takeSize()
-    prepareRestoring(keyboard: false)
-    cterminal_set_active(1)
+    line.begin(ending: Terminal.ending)
     painter.clear()
     enterModes()
+    line.resume = { [unowned self] in resume() }
+    line.resize = { [unowned self] in
+      resize()
+      line.queue(.resize(columns: columns, rows: rows))
+    }
+    line.answer = { [unowned self] in take($0) }
   }
 
   /// Limit of the screen size, whatever the terminal or the environment reports: each cell costs memory and
@@ -171,56 +167,24 @@ public final class Terminal {
     + "\u{1B}[?1004h"  // focus
   private static let endModes =
     "\u{1B}[?2026l\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?2004l\u{1B}[?1004l"
-  /// Flags 1, 2, 8: every key as a sequence, with releases; 4 and 16: with its physical position and its
-  /// text, which flag 8 would omit.
-  private static let startKeyboard = "\u{1B}[>31u"
-  private static let endKeyboard = "\u{1B}[<u"
 
   private func enterModes() {
     // Queries come last, so that their answers imply that the modes have been read; every terminal answers
     // the last one.
-    write(Terminal.startModes + "\u{1B}[?u\u{1B}[?2026$p\u{1B}[c")
-    capabilities.hasMouse =
-      Terminal.string("kmous") != nil || capabilities.name.hasPrefix("tmux")
-      || capabilities.name.hasPrefix("screen")
+    line.write(Terminal.startModes + "\u{1B}[?u\u{1B}[?2026$p\u{1B}[c")
+    known.hasMouse =
+      Terminal.string("kmous") != nil || known.name.hasPrefix("tmux")
+      || known.name.hasPrefix("screen")
   }
 
-  /// Tells the signal handlers which bytes to write. The keyboard flags belong to the alternate screen, so
-  /// they are reset before leaving it.
-  private func prepareRestoring(keyboard: Bool) {
-    let bytes =
-      "\u{18}"  // cancels a sequence that was cut short
-      + (keyboard ? Terminal.endKeyboard : "") + Terminal.endModes
-      + (Terminal.string("sgr0") ?? "") + (Terminal.string("op") ?? "")
-      + (Terminal.string("rmkx") ?? "") + (Terminal.string("cnorm") ?? "")
-      + (Terminal.string("rmcup") ?? "\r\n")
-    Array(bytes.utf8).withUnsafeBytes { cterminal_set_bytes($0.baseAddress, $0.count) }
-  }
-
-  private func write(_ text: String) { write(Array(text.utf8)) }
-
-  /// False when the terminal does not take all of it.
-  @discardableResult private func write(_ bytes: [UInt8]) -> Bool {
-    var start = 0
-    while start < bytes.count {
-      let written = bytes[start...].withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
-      if written < 0 {
-        guard errno == EINTR || errno == EAGAIN else { return false }
-        var ready = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
-        guard Glibc.poll(&ready, 1, 1000) > 0 else { return false }
-      } else {
-        start += written
-      }
-    }
-    return true
+  /// Bytes that put the terminal back.
+  private static var ending: String {
+    endModes + ["sgr0", "op", "rmkx", "cnorm"].map { string($0) ?? "" }.joined() + (string("rmcup") ?? "\r\n")
   }
 
   /// Restores the terminal. No other method may be called afterwards. May be called twice.
   public func close() {
-    guard !isClosed else { return }
-    isClosed = true
-    cterminal_remove()
-    leaveCurses()
+    if line.close() { leaveCurses() }
   }
 
   /// Tells ncurses that the terminal is not its own any more, until it is drawn on again. ncurses would restore its own idea of
@@ -238,38 +202,32 @@ public final class Terminal {
   }
 
   /// The effect of ctrl-z elsewhere: restores the terminal and stops until the shell continues the process.
-  public func suspend() {
-    // Keys that are let go meanwhile are told to the shell.
-    queued.append(.focus(false))
-    beforeStop()
-    cterminal_restore()
-    cterminal_stop()
-    resume()
-    afterStop()
-  }
+  public func suspend() { line.suspend() }
 
   /// Called before the process is stopped, and when it goes on.
-  public var beforeStop: () -> Void = {}
-  public var afterStop: () -> Void = {}
+  public var beforeStop: () -> Void {
+    get { line.beforeStop }
+    set { line.beforeStop = newValue }
+  }
+  public var afterStop: () -> Void {
+    get { line.afterStop }
+    set { line.afterStop = newValue }
+  }
 
   private func resume() {
-    capabilities.hasKeyRelease = false
-    parser = InputParser()
-    patience?.due = nil
     leaveCurses()
-    prepareRestoring(keyboard: false)
-    cterminal_set_active(1)
+    line.begin(ending: Terminal.ending)
     // Answers to queries would be echoed in the shell's mode.
     sheet.withTerminal { reset_prog_mode() }
     resize()
     painter.clear()
     enterModes()
-    queued.append(.resize(columns: columns, rows: rows))
+    line.queue(.resize(columns: columns, rows: rows))
   }
 
   private func resize() {
     var size = winsize()
-    guard ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return }
+    guard ioctl(line.output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return }
     resizeterm(min(Int32(size.ws_row), Self.mostRows), min(Int32(size.ws_col), Self.mostColumns))
     takeSize()
     painter.forget()
@@ -280,7 +238,7 @@ public final class Terminal {
   /// Shows the canvas; only changes since the last one are sent. A canvas of another size is cut, or leaves
   /// the rest blank.
   public func draw(_ canvas: Canvas, theme: Theme) {
-    guard !isClosed else { return }
+    guard !line.isClosed else { return }
     guard painter.stage(canvas, theme: theme, columns: columns, rows: rows) else { return }
     doupdate()
     var bytes = sheet.take()
@@ -288,7 +246,7 @@ public final class Terminal {
       bytes = Array("\u{1B}[?2026h".utf8) + bytes + Array("\u{1B}[?2026l".utf8)
     }
     // What a terminal that takes nothing has missed is drawn when it does.
-    if !write(bytes) { painter.clear() }
+    if !line.write(bytes) { painter.clear() }
   }
 
   /// Redraws everything with the next canvas, after another program wrote to the terminal.
@@ -298,91 +256,24 @@ public final class Terminal {
 
   public func bell() {
     beep()
-    write(sheet.take())
+    line.write(sheet.take())
   }
 
   /// Puts a text into the clipboard, where the terminal lets programs do so (OSC 52).
-  public func copy(_ text: String) {
-    guard !isClosed else { return }
-    write("\u{1B}]52;c;\(Base64.text(Array(text.utf8)))\u{7}")
-  }
+  public func copy(_ text: String) { line.copy(text) }
 
   // MARK: Input
 
   /// Hands over what the user does, whenever `loop` runs: several events in the order of the keys.
   public func listen(on loop: EventLoop, _ take: @escaping ([InputEvent]) -> Void) {
-    func handOver() {
-      // Suspending within `take` queues a further event.
-      while !queued.isEmpty {
-        let events = queued
-        queued = []
-        take(events)
-      }
-    }
-    let patience = loop.timer { [self] _ in
-      accept(parser.flush(endingPaste: parser.isPasting))
-      handOver()
-      return nil
-    }
-    self.patience = patience
-    loop.watch(input) { [self] in
-      // A terminal at its end is always ready.
-      if !readInput() { loop.forget(input) }
-      handOver()
-    }
-    loop.watch(cterminal_wake_descriptor()) { [self] in
-      takeSignals()
-      handOver()
-    }
+    line.listen(on: loop, take)
   }
 
-  /// Reads available input; false at its end.
-  private func readInput() -> Bool {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = read(input, &buffer, buffer.count)
-    if count > 0 {
-      accept(parser.feed(buffer[..<count]))
-      let delay = parser.isPasting ? Terminal.pasteDelay : Terminal.escapeDelay
-      patience?.due = parser.isPending || parser.isPasting ? EventLoop.now() + delay : nil
-    } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
-      queued.append(.terminate(signal: SIGHUP))
-      return false
-    }
-    return true
-  }
-
-  private func takeSignals() {
-    let signals = cterminal_take_signals()
-    func has(_ signal: Int32) -> Bool { signals & 1 << UInt64(signal) != 0 }
-    for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] where has(signal) {
-      queued.append(.terminate(signal: signal))
-    }
-    if has(SIGTSTP) {
-      suspend()
-    } else if has(SIGCONT) {
-      // Stopped by a signal that cannot be caught: the terminal's contents and modes are unknown.
-      queued.append(.focus(false))
-      cterminal_restore()
-      resume()
-    } else if has(SIGWINCH) {
-      resize()
-      queued.append(.resize(columns: columns, rows: rows))
-    }
-  }
-
-  private func accept(_ items: [InputParser.Item]) {
-    for item in items {
-      switch item {
-      case .event(let event): queued.append(event)
-      case .keyboardFlags:
-        guard !capabilities.hasKeyRelease else { continue }
-        prepareRestoring(keyboard: true)
-        write(Terminal.startKeyboard)
-        capabilities.hasKeyRelease = true
-      case .mode(2026, let status): capabilities.hasSynchronizedOutput = status == 1 || status == 2
-      case .mode: break
-      case .deviceAttributes: capabilities.isAnswered = true
-      }
+  private func take(_ answer: InputParser.Item) {
+    switch answer {
+    case .mode(2026, let status): known.hasSynchronizedOutput = status == 1 || status == 2
+    case .deviceAttributes: known.isAnswered = true
+    case .event, .keyboardFlags, .mode: break
     }
   }
 }

@@ -151,6 +151,46 @@ import Testing
     #expect(stage.lastEdit == "set dist.drive 31dB")
   }
 
+  @Test func aLineTellsTheValueOrTheKindThatWasThere() {
+    let stage = Stage.demo()
+    (stage.columns, stage.rows) = (100, 24)
+    for line in [
+      "set dist.drive 24dB", "set dist.mix 40%", "set main[0,1] -6dB", "set dist.drive default over 1s",
+      "replace dist equalizer band1.gain=6dB", "tempo 99", "control 1 main.master", "control 1 main[0,0]",
+      "set dist.band1.gain 3dB ; set dist.band2.gain 3dB", "undo", "undo",
+    ] {
+      _ = try? stage.workbench.perform(line: line)
+      stage.play(seconds: 0.1)
+    }
+    stage.press("U")
+    let screen = stage.screen
+    for words in [
+      "set dist.drive 24dB  was 18dB", "set dist.mix 40%  was 100%", "set main[0,1] -6dB  was -inf",
+      "set dist.drive default over 1s  was 24dB", "replace dist equalizer band1.gain=6dB  was distortion",
+      "tempo 99  was 120", "control 1 main[0,0]  was main.master",
+    ] { #expect(screen.contains(words), "\(words) in \(screen)") }
+    #expect(screen.split(separator: "  was ").count == 8, "\(screen)")
+    // A gesture is one edit from where it began.
+    _ = try? stage.workbench.perform(line: "replace dist distortion")
+    stage.play(seconds: 0.1)
+    stage.press("F2")
+    stage.app.desk.focus(stage.session.patch.id(named: "dist") ?? NodeID(raw: 0))
+    stage.press("enter right right right")
+    stage.press("esc U")
+    #expect(stage.screen.contains("  was 12dB"), "\(stage.screen)")
+    // What does not fit is left out whole.
+    let formers = [
+      "18dB", "100%", "-inf", "24dB", "distortion", "equalizer", "120", "main.master", "12dB",
+    ]
+    for columns in 20..<100 {
+      stage.columns = columns
+      for row in stage.canvas.lines where row.contains("  was") {
+        let former = row.split(separator: "  was ").last?.prefix { $0 != " " } ?? ""
+        #expect(formers.contains(String(former)), "\(row)")
+      }
+    }
+  }
+
   // MARK: The way there
 
   @Test func enterTakesThePatchToTheCursorAndHeldNotesGoOn() {

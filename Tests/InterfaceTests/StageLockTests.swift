@@ -185,7 +185,7 @@ import Testing
 
   @Test func undoBringsTheFocusToWhatItBringsBack() {
     let stage = Stage.demo()
-    stage.press("x left left")
+    stage.press("x home")
     #expect(stage.focus == "keys")
     stage.press("u")
     #expect(stage.focus == "dist")

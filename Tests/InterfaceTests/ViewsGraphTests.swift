@@ -224,7 +224,7 @@ import Testing
       ─[graph]─ printout ─ matrix ─ trace ─ scope ─ meters ─ history ─ help ────────────────────────────────────────
        ╭ keys ────╮  ╭ piano ────────╮    ┏ dist ━━━━━━━━━┓    ╭ main ─────────╮  ╭ out ───────╮
        │ keyboard │  │ sampler       │    ┃ distortion ▇▇ ┃    │ matrix 4×2 ▆▆ │  │ output     │
-      AA C4 E4 G4 AS─AD▇▇▇▇▇▇▇▇▁  -6 AF┬─AG drive   18 dB AH┬─AJ 0 ▇▇▇▇▇▇▃  -4 AK─ALL ▇▇▇▃  -9 │
+      AA C4 E4 G4 AS─AD ▇▇▇▇▇▇▇▁  -6 AF┬─AG drive   18 dB AH┬─AJ 0 ▇▇▇▇▇▇▃  -4 AK─AL L ▇▇▄  -9 │
        ╰──────────╯  ╰ upright.sfz 6 ╯ ┊  ┗━━━━━━━━━━━━━━━┛ ┊  │ +3 more       │  │ R ▇▇▇▂ -11 │
                                        ┊                    ┊  ╰───────────────╯  ╰────────────╯
                                        ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮ ┊

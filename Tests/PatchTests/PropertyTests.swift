@@ -26,7 +26,7 @@ import Testing
       #expect(back.patch == patch, "undoing `\(edit)` by `\(change.inverse)`")
       expectConsistent(change.patch, after: edit)
       if change.isSilent { #expect(Self.sounding(change.patch) == Self.sounding(patch), "\(edit)") }
-      history.record(change, describing: edit.line)
+      history.record(change, describing: edit.line, catalogue: catalogue)
       patch = change.patch
       states.append(patch)
     }

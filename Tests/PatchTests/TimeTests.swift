@@ -46,7 +46,7 @@ import Testing
       }
       #expect(edit.line == line)
       let change = try patch.applying(edit, catalogue: catalogue)
-      history.record(change, describing: edit.line)
+      history.record(change, describing: edit.line, catalogue: catalogue)
       patch = change.patch
     }
     #expect(

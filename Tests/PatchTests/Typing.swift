@@ -11,7 +11,7 @@ func perform(_ line: String, on patch: inout Patch, history: inout History) thro
   }
   let step = try patch.applyingCanonically(edit, catalogue: catalogue)
   try step.change.patch.checkTargets(of: step.edit, catalogue: catalogue)
-  history.record(step.change, describing: step.edit.line)
+  history.record(step.change, describing: step.edit.line, catalogue: catalogue)
   patch = step.change.patch
 }
 

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// The piano in the real program on a real terminal that reports releases, or none: ten thousand presses, with held
-/// keys that repeat, lost focus, Ctrl-Z and `fg`. A take's journal tells which notes began and ended.
+/// keys that repeat, lost focus, other sizes, views, layouts and octaves, Ctrl-Z and `fg`. A take's journal tells which notes
+/// began and ended.
 @Suite(.serialized) struct PressTests {
   @Test(arguments: [false, true]) func noNoteHangsAfterTenThousandPresses(reportsReleases: Bool) throws {
     let folder = try Folder()
@@ -22,16 +23,9 @@ import Testing
     terminal.send("p")
     try terminal.wait(for: "PLAY")
     var hand = Hand(terminal, seed: reportsReleases ? 1 : 2)
-    for part in 0..<20 {
-      for _ in 0..<500 { hand.press() }
-      terminal.flush()
-      if part % 4 == 1 {
-        // The terminal's other windows, in which keys are let go.
-        terminal.send("\u{1B}[O")
-        hand.forget()
-        terminal.send("\u{1B}[I")
-      }
-      if part % 4 == 3 {
+    for part in 1...100 {
+      for _ in 0..<100 { hand.press() }
+      if part % 20 == 0 {
         hand.stopAndGoOn()
         try terminal.wait(for: "Stopped")
         terminal.send("fg\r")
@@ -39,12 +33,14 @@ import Testing
         try terminal.wait(for: "\u{1B}[c")
         terminal.flush()
         try terminal.wait(for: "PLAY")
+      } else {
+        try hand.disturb()
       }
     }
-    hand.end()
+    try hand.end()
     if !reportsReleases {
       // Gated notes end by themselves; the pedal is up.
-      terminal.send("/")
+      if !hand.isGated { terminal.send("/") }
       try terminal.wait(for: "none")
     }
     terminal.send("\u{1B}")
@@ -70,7 +66,7 @@ import Testing
         sounding.remove(words[6])
       }
     }
-    #expect(begun > 1000, "\(begun) notes began")
+    #expect(begun > 5000, "\(begun) notes began")
     #expect(sounding.isEmpty, "\(sounding.sorted()) hang")
   }
 }
@@ -80,6 +76,9 @@ private struct Hand {
   private let terminal: KeyTerminal
   private var random: SeededGenerator
   private var down: [Character] = []
+  /// Notes end by themselves.
+  private(set) var isGated = false
+  private var layout = "qwerty"
   private static let places = Array("zsxdcvgbhnjmq2w3er5t6y7u")
 
   init(_ terminal: KeyTerminal, seed: UInt64) {
@@ -87,27 +86,76 @@ private struct Hand {
     random = SeededGenerator(seed: seed)
   }
 
-  private func send(_ place: Character, _ action: Int) {
+  /// 1: pressed, 2: repeated, 3: let go. `modifiers`: one more than the sum of their bits.
+  private func send(_ place: Character, _ action: Int, modifiers: Int = 1) {
     guard terminal.reportsReleases else {
       if action < 3 { terminal.put(String(place)) }
       return
     }
     let scalar = place.unicodeScalars.first?.value ?? 0
-    terminal.put("\u{1B}[\(scalar);1:\(action)u")
+    terminal.put("\u{1B}[\(scalar);\(modifiers):\(action)u")
   }
 
-  /// Presses a key, repeats the one held last, or lets one go.
+  /// Presses a key, after the one held last has repeated some times and others have been let go.
   mutating func press() {
-    switch Int.random(in: 0..<4, using: &random) {
-    case 0 where !down.isEmpty: send(down[down.count - 1], 2)
-    case 1 where !down.isEmpty, 0...3 where down.count > 6:
-      send(down.remove(at: Int.random(in: 0..<down.count, using: &random)), 3)
-    default:
-      let place = Self.places.randomElement(using: &random) ?? "z"
-      if down.contains(place) { return }
-      down.append(place)
-      send(place, 1)
+    for _ in 0..<Int.random(in: 0...3, using: &random) {
+      if let held = down.last { send(held, 2) }
     }
+    while !down.isEmpty, down.count > 6 || Bool.random(using: &random) {
+      let place = down.remove(at: Int.random(in: 0..<down.count, using: &random))
+      // A finger may be on Shift, Alt or Caps Lock by now.
+      send(place, 3, modifiers: [1, 1, 1, 2, 3, 65].randomElement(using: &random) ?? 1)
+    }
+    let place = Self.places.filter { !down.contains($0) }.randomElement(using: &random) ?? "z"
+    down.append(place)
+    send(place, 1)
+  }
+
+  /// Something that happens while keys are held.
+  mutating func disturb() throws {
+    terminal.flush()
+    switch Int.random(in: 0..<7, using: &random) {
+    case 0:
+      // The terminal's other windows, in which keys are let go.
+      terminal.send("\u{1B}[O")
+      forget()
+      terminal.send("\u{1B}[I")
+    case 1:
+      terminal.resize(
+        columns: Int.random(in: 70...140, using: &random), rows: Int.random(in: 20...50, using: &random))
+    case 2:
+      // Matrix, trace, history, scope, graph.
+      terminal.send(["\u{1B}OS", "\u{1B}[15~", "\u{1B}[24~", "\u{1B}OQ"].randomElement(using: &random) ?? "")
+    // These are notes of the isomorphic layout.
+    case 3 where layout == "qwerty":
+      terminal.send("/")
+      if !terminal.reportsReleases { isGated.toggle() }
+    case 4 where layout == "qwerty": terminal.send(Bool.random(using: &random) ? "[" : "]")
+    case 5: try change(to: nil)
+    default:
+      try change(to: ["qwertz", "azerty", "dvorak", "isomorphic", "qwerty"].randomElement(using: &random))
+    }
+  }
+
+  /// Leaves play mode, chooses a layout there, and enters it again.
+  private mutating func change(to other: String?) throws {
+    try leave()
+    if let other {
+      terminal.send(":piano \(other)\r")
+      try terminal.wait(for: other)
+      layout = other
+    }
+    terminal.send("p")
+    try terminal.wait(for: "PLAY")
+  }
+
+  /// Leaves play mode, and lets go of some keys outside of it.
+  private mutating func leave() throws {
+    terminal.send("\u{1B}")
+    try terminal.wait(for: "PATCH")
+    guard terminal.reportsReleases else { return }
+    for _ in 0..<Int.random(in: 0...3, using: &random) where !down.isEmpty { send(down.removeLast(), 3) }
+    terminal.flush()
   }
 
   /// Keys let go where the program is not told.
@@ -121,10 +169,11 @@ private struct Hand {
     terminal.flush()
   }
 
-  mutating func end() {
+  mutating func end() throws {
     for place in down { send(place, 3) }
     forget()
     terminal.flush()
+    try change(to: "qwerty")
   }
 }
 
@@ -176,6 +225,11 @@ private final class KeyTerminal {
     guard posix_spawn(&process, words[0], &actions, &attributes, arguments, environment) == 0 else {
       throw CancellationError()
     }
+  }
+
+  func resize(columns: Int, rows: Int) {
+    var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(master, UInt(TIOCSWINSZ), &size)
   }
 
   deinit {

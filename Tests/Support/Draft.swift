@@ -51,7 +51,7 @@ public struct Draft {
     case .edit(let edit):
       let change = try patch.applying(edit, catalogue: KindRegistry.builtIn.catalogue)
       guard change.patch != patch else { return nil }
-      history.record(change, describing: edit.line)
+      history.record(change, describing: edit.line, catalogue: KindRegistry.builtIn.catalogue)
       return change
     case .undo: return try history.undo(patch, catalogue: KindRegistry.builtIn.catalogue)?.change
     case .redo: return try history.redo(patch, catalogue: KindRegistry.builtIn.catalogue)?.change

@@ -29,6 +29,14 @@ public struct GraphReport: Sendable {
   /// All nodes in reverse execution order: destinations before their sources, feedback cables aside.
   public var nodes: [NodeReport] = []
 
+  /// Something sounds or fades.
+  public var isMoving = false
+  /// Number of changes of a node's state while the plan runs.
+  public var stateChanges = 0
+  /// Places of the nodes whose figures are of this moment; nil: all are. What rests in a patch of many nodes is looked at in
+  /// turns.
+  public var looked: [Int]?
+
   /// An empty report: nothing runs.
   public init() {}
 }
@@ -187,4 +195,24 @@ public struct CableReport: Sendable {
   public var splitter: (index: Int, count: Int)
   /// Position among the cables that share the destination ("sum 1/2").
   public var sum: (index: Int, count: Int)
+}
+
+extension NodeReport.State {
+  /// True while it fades in or out.
+  public var isFading: Bool {
+    switch self {
+    case .entering, .leaving, .ringing: true
+    default: false
+    }
+  }
+}
+
+extension CableReport.State {
+  /// True while it fades in or out.
+  public var isFading: Bool {
+    switch self {
+    case .fadingIn, .fadingOut: true
+    default: false
+    }
+  }
 }

@@ -170,48 +170,98 @@ struct PlanPicture {
 
   // MARK: Live figures
 
-  /// Updates the live figures and resets the peaks. `rate`: Hz.
-  mutating func refresh(at now: Int64, rate: Double, device: DeviceChannels) {
-    for index in nodes.indices {
-      refresh(index, now, rate)
-      let lacking = device.lackingChannels(of: subjects[index].node)
-      if nodes[index].lackingChannels != lacking { nodes[index].lackingChannels = lacking }
-      let isUnheard = device.unheard.contains(subjects[index].node.id)
-      if nodes[index].isUnheard != isUnheard { nodes[index].isUnheard = isUnheard }
-      let card = device.cards[subjects[index].node.id]
-      if nodes[index].card != card { nodes[index].card = card }
-      var position = 0
-      for isInput in [true, false] {
-        for port in nodes[index][isInput].indices {
-          for cable in nodes[index][isInput][port].cables.indices {
-            let (gain, target, state) = figures(index, position, now, rate)
-            if nodes[index][isInput][port].cables[cable].isFeedback {
-              nodes[index][isInput][port].cables[cable].isCompensated =
-                subjects[index].cables[position].isCompensated(rate: rate)
-            }
-            position += 1
-            // Unchanged figures are shared with earlier reports (copy on write).
-            guard nodes[index][isInput][port].cables[cable].isOther(gain, target, state) else { continue }
-            nodes[index][isInput][port].cables[cable].put(gain, target, state)
+  /// Something sounds or fades.
+  private(set) var isMoving = false
+  private(set) var stateChanges = 0
+  /// Places of the nodes that the last look was at; nil: at all.
+  private(set) var looked: [Int]?
+  /// Places of the nodes whose figures changed at the last look.
+  private var changing: [Int] = []
+  /// The node at rest that is looked at next; nil: the first look is at all.
+  private var turn: Int?
+  /// Nodes at rest that one look is at.
+  private static let turnLength = 1000
+
+  /// Updates the live figures and resets the peaks. `rate`: Hz. `inTurns`: of many nodes at rest some are looked at.
+  mutating func refresh(at now: Int64, rate: Double, device: DeviceChannels, inTurns: Bool) {
+    isMoving = false
+    looked = inTurns && nodes.count > Self.turnLength ? next() : nil
+    turn = turn ?? 0
+    var changing: [Int] = []
+    func look(_ index: Int) {
+      if refresh(index, now, rate, device) { changing.append(index) }
+    }
+    if let looked {
+      for index in looked { look(index) }
+    } else {
+      for index in nodes.indices { look(index) }
+    }
+    self.changing = changing
+  }
+
+  /// The nodes that change, and some of the others.
+  private mutating func next() -> [Int]? {
+    guard let turn else { return nil }
+    let end = min(turn + Self.turnLength, nodes.count)
+    let rest = turn..<end
+    self.turn = end < nodes.count ? end : 0
+    return changing.filter { !rest.contains($0) } + rest
+  }
+
+  /// True when a figure of the node or of its cables has changed, or will.
+  private mutating func refresh(_ index: Int, _ now: Int64, _ rate: Double, _ device: DeviceChannels) -> Bool
+  {
+    var isChanged = refreshNode(index, now, rate)
+    let lacking = device.lackingChannels(of: subjects[index].node)
+    if nodes[index].lackingChannels != lacking { nodes[index].lackingChannels = lacking }
+    let isUnheard = device.unheard.contains(subjects[index].node.id)
+    if nodes[index].isUnheard != isUnheard { nodes[index].isUnheard = isUnheard }
+    let card = device.cards[subjects[index].node.id]
+    if nodes[index].card != card { nodes[index].card = card }
+    var position = 0
+    for isInput in [true, false] {
+      for port in nodes[index][isInput].indices {
+        for cable in nodes[index][isInput][port].cables.indices {
+          let (gain, target, state) = figures(index, position, now, rate)
+          if nodes[index][isInput][port].cables[cable].isFeedback {
+            nodes[index][isInput][port].cables[cable].isCompensated =
+              subjects[index].cables[position].isCompensated(rate: rate)
           }
+          position += 1
+          if state.isFading { isMoving = true }
+          // Unchanged figures are shared with earlier reports (copy on write).
+          guard nodes[index][isInput][port].cables[cable].isOther(gain, target, state) else { continue }
+          nodes[index][isInput][port].cables[cable].put(gain, target, state)
+          isChanged = true
         }
       }
     }
+    return isChanged
   }
 
-  private mutating func refresh(_ index: Int, _ now: Int64, _ rate: Double) {
+  private mutating func refreshNode(_ index: Int, _ now: Int64, _ rate: Double) -> Bool {
     let node = subjects[index].node
-    guard let slot = node.slot else { return }
+    guard let slot = node.slot else { return false }
+    var isChanged = false
     let state = Self.state(node, now, rate)
-    if nodes[index].state != state { nodes[index].state = state }
+    if nodes[index].state != state {
+      nodes[index].state = state
+      stateChanges += 1
+      isChanged = true
+    }
+    if state.isFading { isMoving = true }
     let voices = Int(slot.pointee.voices.load(ordering: .relaxed))
     if nodes[index].voices != voices { nodes[index].voices = voices }
+    if voices > 0 { (isMoving, isChanged) = (true, true) }
     let held = Int(slot.pointee.held.load(ordering: .relaxed))
     if nodes[index].heldNotes != held { nodes[index].heldNotes = held }
     for place in nodes[index].readings.indices.prefix(Int(slot.pointee.readingCount)) {
       let bits = slot.pointee.readings[place].load(ordering: .relaxed)
       let value = Double(Float(bitPattern: bits))
-      if nodes[index].readings[place].value != value { nodes[index].readings[place].value = value }
+      if nodes[index].readings[place].value != value {
+        nodes[index].readings[place].value = value
+        isChanged = true
+      }
     }
     let polyphony = subjects[index].polyphony.map { Int(node.values[$0][0]) } ?? 0
     if nodes[index].polyphony != polyphony { nodes[index].polyphony = polyphony }
@@ -226,13 +276,21 @@ struct PlanPicture {
         var peak: Float = 0
         if meter.pointee.peak.load(ordering: .relaxed) != 0 {
           peak = Float(bitPattern: meter.pointee.peak.exchange(0, ordering: .relaxed))
+          (isMoving, isChanged) = (true, true)
         }
-        if nodes[index].outputs[port].peaks[place] != peak { nodes[index].outputs[port].peaks[place] = peak }
+        if nodes[index].outputs[port].peaks[place] != peak {
+          nodes[index].outputs[port].peaks[place] = peak
+          isChanged = true
+        }
         let power = isQuiet ? 0 : Float(bitPattern: meter.pointee.power.load(ordering: .relaxed))
         let mean = power.squareRoot()
-        if nodes[index].outputs[port].means[place] != mean { nodes[index].outputs[port].means[place] = mean }
+        if nodes[index].outputs[port].means[place] != mean {
+          nodes[index].outputs[port].means[place] = mean
+          isChanged = true
+        }
       }
     }
+    return isChanged
   }
 
   private mutating func refreshFile(_ index: Int, _ node: EngineNode) {

@@ -1,4 +1,3 @@
-import Engine
 import Patch
 import Session
 
@@ -16,7 +15,7 @@ struct Sight: Equatable {
   private var hasKeyRelease: Bool
   private var mapPlaces: [MapName: Int]
   private var changedByOthers: Set<NodeID>
-  private var states: [NodeReport.State]
+  private var stateChanges: Int
   private var preview: String
   /// Something sounds or fades.
   let isMoving: Bool
@@ -34,12 +33,9 @@ struct Sight: Equatable {
     hasKeyRelease = scene.hasKeyRelease
     mapPlaces = scene.mapPlaces
     changedByOthers = scene.changedByOthers
-    states = scene.report.nodes.map(\.state)
+    stateChanges = scene.report.stateChanges
     preview = scene.preview
     // Its change triggers one more drawing, so that a meter can fall to nothing.
-    isMoving = scene.report.nodes.contains { node in
-      node.state.isFading || node.voices > 0 || node.outputs.contains { $0.peaks.contains { $0 > 0 } }
-        || (node.inputs + node.outputs).contains { $0.cables.contains { $0.state.isFading } }
-    }
+    isMoving = scene.report.isMoving
   }
 }

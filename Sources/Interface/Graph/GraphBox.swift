@@ -35,6 +35,8 @@ struct GraphBox {
   /// Footer of a state that passes: it widens no box, and is this where there is no room for the other.
   var briefFooter: String?
   var state: NodeReport.State?
+  /// The patch no longer has the node.
+  private var isGone = false
   /// Number of an endpoint's channels, counted from the last, that the driver lacks.
   var lackingChannels = 0
   var isUnheard = false
@@ -123,12 +125,8 @@ struct GraphBox {
     }
   }
 
-  var isLeaving: Bool {
-    switch state {
-    case .leaving?, .ringing?: true
-    default: false
-    }
-  }
+  /// The engine may learn a moment later that its node is gone.
+  var isLeaving: Bool { isGone || state?.isLeaving == true }
   var isTroubled: Bool {
     switch state {
     case .placeholder?, .muted?: true
@@ -144,8 +142,9 @@ struct GraphBox {
     self.detail = detail
     report = place
     let report = place.map { scene.report.nodes[$0] }
-    shape = Shape(report, view, isLeaving: scene.patch[id] == nil)
     let node = scene.patch[id]
+    isGone = node == nil
+    shape = Shape(report, view, isLeaving: isGone)
     self.id = id
     let fullName = node?.name ?? report?.name ?? ""
     name = view.graph.inside == nil ? fullName : String(NodePath.last(of: fullName))

@@ -114,6 +114,13 @@ extension GraphDrawing {
     }
   }
 
+  /// Columns by which the text beside the letters of an input makes room, where they cover the blank before it.
+  static func indent(_ picture: GraphPicture, _ index: Int, row: Int) -> Int {
+    let frame = picture.frames[index]
+    guard picture.isHinting, picture.boxes[index].inputs.contains(where: { $0.row == row }) else { return 0 }
+    return isFar(picture, Point(frame.column, frame.row + row)) ? 0 : 1
+  }
+
   /// Between a port and the box to its left is room for a letter of each, and a blank.
   private static func isFar(_ picture: GraphPicture, _ port: Point) -> Bool {
     !picture.frames.contains {

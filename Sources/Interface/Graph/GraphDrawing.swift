@@ -26,7 +26,7 @@ enum GraphDrawing {
     }
     canvas.draw(in: bounds, scrolled: scrolled) { canvas in
       for (index, peaks) in zip(window.boxes, window.peaks) where picture.boxes[index].detail != .dot {
-        drawMeters(picture.boxes[index], picture.frames[index], peaks, scene, on: &canvas)
+        drawMeters(index, picture, peaks, scene, on: &canvas)
       }
       if let focus = window.focus, let frame = picture.frame(of: focus) {
         canvas.placeCursor(at: Point(frame.column + 2, frame.row))
@@ -70,9 +70,7 @@ enum GraphDrawing {
           box, frame, scene, state, isFocused: isFocused, isSounding: window.sounding[place], on: &canvas)
         continue
       }
-      draw(
-        box, frame, scene, isFocused: isFocused, isHinting: picture.isHinting,
-        isSounding: window.sounding[place], on: &canvas)
+      draw(index, picture, scene, isFocused: isFocused, isSounding: window.sounding[place], on: &canvas)
       if ([box.id] + box.others).contains(where: scene.changedByOthers.contains) {
         canvas.set("≠", at: Point(frame.right - 1, frame.row), Style(.changed))
       }
@@ -119,9 +117,10 @@ enum GraphDrawing {
   // MARK: Boxes
 
   private static func draw(
-    _ box: GraphBox, _ frame: Rect, _ scene: Scene, isFocused: Bool, isHinting: Bool, isSounding: Bool,
+    _ index: Int, _ picture: GraphPicture, _ scene: Scene, isFocused: Bool, isSounding: Bool,
     on canvas: inout Canvas
   ) {
+    let (box, frame) = (picture.boxes[index], picture.frames[index])
     let key: ThemeKey =
       isFocused
       ? .frameFocused
@@ -147,10 +146,14 @@ enum GraphDrawing {
     let kindKey: ThemeKey = box.isTroubled ? .trouble : box.isLeaving ? .dim : .kind
     let meters = min(box.meterCount, box.peaks(scene).count)
     let left = Point(frame.column + 2, frame.row + 1)
-    canvas.put([Span(box.kind, kindKey)], at: left, columns: inner - (meters == 0 ? 0 : meters + 1))
-    for (index, line) in box.lines.enumerated() {
-      let place = Point(left.column, left.row + 1 + index)
-      draw(line, at: place, columns: inner, text, isChosen: isHinting, on: &canvas)
+    var indent = indent(picture, index, row: 1)
+    canvas.put(
+      [Span(box.kind, kindKey)], at: left + Point(indent, 0),
+      columns: inner - indent - (meters == 0 ? 0 : meters + 1))
+    for (number, line) in box.lines.enumerated() {
+      indent = Self.indent(picture, index, row: 2 + number)
+      let place = Point(left.column + indent, left.row + 1 + number)
+      draw(line, at: place, columns: inner - indent, text, isChosen: picture.isHinting, on: &canvas)
     }
     let bottom = frame.bottom - 1
     if !box.footer.isEmpty {
@@ -209,22 +212,24 @@ enum GraphDrawing {
 
   /// The levels beside the kind and in the lines.
   private static func drawMeters(
-    _ box: GraphBox, _ frame: Rect, _ peaks: [Float], _ scene: Scene, on canvas: inout Canvas
+    _ index: Int, _ picture: GraphPicture, _ peaks: [Float], _ scene: Scene, on canvas: inout Canvas
   ) {
+    let (box, frame) = (picture.boxes[index], picture.frames[index])
     func shown(_ peak: Float) -> Float { box.isControl ? min(peak, Meter.unclipped) : peak }
     let (left, right, row) = (frame.column + 2, frame.right - 2, frame.row + 1)
     let beside = peaks.prefix(box.meterCount)
     canvas.put(beside.map { Meter.cell(shown($0)) }, at: Point(right - beside.count, row))
     guard box.hasMeterLines else { return }
     let channels = box.facePeaks(scene)
-    for (index, line) in box.lines.enumerated() {
+    for (number, line) in box.lines.enumerated() {
       guard case .meter(let name, let channel) = line else { continue }
       let peak = channel.map { channels.indices.contains($0) ? channels[$0] : 0 } ?? peaks.max() ?? 0
-      let start = left + (name.isEmpty ? 0 : DisplayWidth.of(name) + 1)
+      let start =
+        left + indent(picture, index, row: 2 + number) + (name.isEmpty ? 0 : DisplayWidth.of(name) + 1)
       // The number takes four columns.
-      canvas.put(Meter.bar(shown(peak), columns: right - start - 4), at: Point(start, row + 1 + index))
+      canvas.put(Meter.bar(shown(peak), columns: right - start - 4), at: Point(start, row + 1 + number))
       let level = Meter.text(peak)
-      canvas.put(level, endingAt: Point(right, row + 1 + index), Style(level == "·" ? .dim : .value))
+      canvas.put(level, endingAt: Point(right, row + 1 + number), Style(level == "·" ? .dim : .value))
     }
   }
 

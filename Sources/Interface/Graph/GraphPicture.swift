@@ -125,8 +125,10 @@ struct GraphPicture {
   }
 
   private mutating func build(_ scene: Scene, _ state: ViewState, _ detail: GraphDetail) {
+    // While a node is made anew, as for other channels, the one that stays is shown.
     let reports = Dictionary(
-      scene.report.nodes.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+      scene.report.nodes.enumerated().map { ($1.id, $0) },
+      uniquingKeysWith: { scene.report.nodes[$0].state.isLeaving ? $1 : $0 })
     collectWires(scene, reports)
     hidden = state.graph.hidden(scene.patch)
     for id in hidden.keys { names[id] = scene.patch[id]?.name }
@@ -286,16 +288,20 @@ struct GraphPicture {
       else { return nil }
       return (node, place)
     }
-    var seen: Set<Cable.Ends> = []
+    var seen: [Cable.Ends: Int] = [:]
     let named = Dictionary(grouping: scene.report.nodes.map { ($0.name, $0.id) }, by: \.0)
-    for (nodePlace, node) in scene.report.nodes.enumerated() {
+    for (nodePlace, node) in scene.report.nodes.enumerated() where reports[node.id] == nodePlace {
       for (portPlace, port) in node.inputs.enumerated() {
         for (cablePlace, cable) in port.cables.enumerated() {
           guard let source = Self.source(of: cable, named[cable.from]?.map(\.1) ?? [], scene) else {
             continue
           }
           let ends = Cable.Ends(PortReference(source, cable.fromPort), PortReference(node.id, port.name))
-          guard seen.insert(ends).inserted else { continue }
+          if let index = seen[ends] {
+            if !cable.state.isEnding { wires[index].place = (nodePlace, portPlace, cablePlace) }
+            continue
+          }
+          seen[ends] = wires.count
           wires.append(
             Wire(
               ends: ends, place: (nodePlace, portPlace, cablePlace), cable: scene.patch.cables[ends],
@@ -303,7 +309,7 @@ struct GraphPicture {
         }
       }
     }
-    for cable in scene.patch.orderedCables(catalogue: scene.catalogue) where !seen.contains(cable.ends) {
+    for cable in scene.patch.orderedCables(catalogue: scene.catalogue) where seen[cable.ends] == nil {
       let outside = scene.outsideCables[cable.ends]
       let isEvents =
         scene.isEvents(output: cable.ends.source)
@@ -319,9 +325,7 @@ struct GraphPicture {
   /// cables that fade out belong to the leaving one.
   private static func source(of cable: CableReport, _ named: [NodeID], _ scene: Scene) -> NodeID? {
     guard named.count > 1 else { return named.first }
-    let isLeaving: Bool
-    if case .fadingOut = cable.state { isLeaving = true } else { isLeaving = false }
-    return named.first { (scene.patch[$0] == nil) == isLeaving } ?? named[0]
+    return named.first { (scene.patch[$0] == nil) == cable.state.isEnding } ?? named[0]
   }
 
   private mutating func layOut(_ detail: GraphDetail) {
@@ -341,12 +345,14 @@ struct GraphPicture {
     diagram = arranged(Array(boxes.indices), cables, options)
     let staying = boxes.indices.filter { !boxes[$0].isLeaving }
     if staying.count < boxes.count, !staying.isEmpty {
-      // What leaves stands where it was if the others keep their columns; otherwise below, without its cables.
+      // What leaves stands where it was if the others keep their columns, and their places once they have been shown; otherwise
+      // below, without its cables.
       let rest = arranged(staying, cables, options)
       let keys = Set(staying.map { Self.key(boxes[$0].id) })
       let isCalm =
         diagram.isFolded == rest.isFolded
         && diagram.columns.map { keys.intersection($0) } == rest.columns.map { Set($0) }
+        && (widths.detail == nil || keys.allSatisfy { diagram.frames[$0] == rest.frames[$0] })
       if !isCalm {
         let leaving = boxes.indices.filter { boxes[$0].isLeaving }
         diagram = rest.adding(below: leaving.map { node($0, columns: ownColumns($0)) }, options)

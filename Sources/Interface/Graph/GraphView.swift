@@ -53,9 +53,12 @@ struct GraphView: View {
       ]
     }
     if state.marked.isEmpty { return groupSpans(scene, state, columns: columns) }
-    let names = scene.patch.nodes.values.filter { state.marked.contains($0.id) }.map(\.name)
+    // A name takes three columns at least, with its gap.
+    let names = scene.patch.nodes.values.lazy.filter { state.marked.contains($0.id) }.map(\.name)
+      .prefix(columns / 3)
     return [Span].fitting(
-      [[Span("\(names.count) marked", .accent)]] + names.map { [Span($0, .value)] }, columns: columns, gap: 2)
+      [[Span("\(state.marked.count) marked", .accent)]] + names.map { [Span($0, .value)] }, columns: columns,
+      gap: 2)
   }
 
   /// The nodes of the focused group.
@@ -68,9 +71,7 @@ struct GraphView: View {
   }
 
   func settle(_ desk: Desk) {
-    if !desk.state.marked.isEmpty {
-      desk.state.marked = desk.state.marked.filter { desk.scene.patch[$0] != nil }
-    }
+    Selecting(desk).settle()
     SubPatchView(desk: desk).follow()
     Arranging(desk).keepGroups()
     Arranging(desk).keepWindow()

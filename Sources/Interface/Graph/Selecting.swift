@@ -42,6 +42,15 @@ import PatchLanguage
     desk.state.marked = desk.state.marked.isEmpty ? Set(scene.patch.nodes.keys) : []
   }
 
+  /// Forgets marks of nodes that are gone.
+  func settle() {
+    let patch = scene.patch
+    guard !desk.state.marked.isEmpty, desk.state.graph.markedIn !== patch.revision else { return }
+    desk.state.graph.markedIn = patch.revision
+    let gone = desk.state.marked.filter { patch[$0] == nil }
+    if !gone.isEmpty { desk.state.marked.subtract(gone) }
+  }
+
   // MARK: Copies
 
   private func duplicate() {

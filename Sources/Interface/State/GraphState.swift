@@ -110,6 +110,8 @@ public struct GraphState: Sendable {
         && groups == other.groups && inside == other.inside
     }
   }
+  /// The patch that has all marked nodes.
+  var markedIn: Revision?
   /// Facts for which the widths were last noted.
   var widthsFor: WidthKey?
 

@@ -31,6 +31,9 @@ public struct MeterBridge: Sendable {
   var showsEndsOnly = false
   /// The port at the cursor.
   var selected: ListenedPort?
+  /// Indices of the inputs' strips, and of those of the outputs by their node's place in the report.
+  private var inputs: [Int] = []
+  private var own: [Int: [Int]] = [:]
   private var form: ReportForm?
   private var revision: Revision?
   private var takenAt = 0.0
@@ -56,7 +59,13 @@ public struct MeterBridge: Sendable {
     var isChanged = follow(scene)
     let seconds = min(1, max(0, now - takenAt))
     takenAt = now
-    for index in strips.indices {
+    // What does not move has no higher peak, but for the inputs, whose level is that of other nodes.
+    let indices =
+      isShown
+      ? Array(strips.indices)
+      : scene.report.looked.map { inputs + $0.flatMap { own[$0] ?? [] } }
+        ?? Array(strips.indices)
+    for index in indices {
       guard let place = strips[index].place, scene.report.nodes.indices.contains(place.node) else { continue }
       let levels: GridLevels
       if strips[index].port.isInput {
@@ -98,6 +107,11 @@ public struct MeterBridge: Sendable {
       }
     }
     strips = all.filter(\.isEnd) + all.filter { !$0.isEnd }
+    inputs = strips.indices.filter { strips[$0].port.isInput }
+    own = [:]
+    for index in strips.indices where !strips[index].port.isInput {
+      if let place = strips[index].place { own[place.node, default: []].append(index) }
+    }
     return true
   }
 }

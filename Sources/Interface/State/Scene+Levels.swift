@@ -34,7 +34,7 @@ extension Scene {
   /// to the leaving one.
   private func source(of cable: CableReport) -> PortReport? {
     var place: Int?
-    if case .fadingOut = cable.state {
+    if cable.state.isEnding {
       place = report.nodes.firstIndex { $0.name == cable.from && $0.state.isLeaving }
     }
     place = place ?? reportPlaces[cable.from] ?? report.nodes.lastIndex { $0.name == cable.from }
@@ -59,12 +59,18 @@ extension GridLevels {
 }
 
 extension NodeReport.State {
-  fileprivate var isLeaving: Bool {
+  /// It fades out or rings out.
+  var isLeaving: Bool {
     switch self {
     case .leaving, .ringing: true
     default: false
     }
   }
+}
+
+extension CableReport.State {
+  /// It fades out.
+  var isEnding: Bool { if case .fadingOut = self { true } else { false } }
 }
 
 extension CableReport {

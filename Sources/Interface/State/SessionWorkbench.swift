@@ -32,6 +32,7 @@ import Session
 
   public init(session: Session) {
     self.session = session
+    session.looksInTurns = true
     refresh()
   }
 

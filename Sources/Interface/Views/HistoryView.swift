@@ -158,7 +158,7 @@ struct HistoryView: View {
     let time = step?.time.map(\.description) ?? String(repeating: " ", count: 8)
     let isUndone = step?.isUndone == true
     // Undone edits have a mark, so that this is not said by colour alone.
-    let spans = [
+    var spans = [
       Span(isCursor ? "▸" : " ", .accent), Span(isUndone ? "╌" : " ", .dim), Span(time, .dim), Span("  "),
       Span(step?.line ?? "before these edits", step == nil || isUndone ? .dim : .text),
     ]
@@ -171,6 +171,9 @@ struct HistoryView: View {
         room -= effectRoom
       }
     }
+    // Half a figure would be another one.
+    let former = Span(step?.former.map { "  was \($0)" } ?? "", .dim)
+    if (spans + [former]).width <= room { spans.append(former) }
     canvas.put(spans, at: Point(1, row), columns: room, on: ground)
   }
 
