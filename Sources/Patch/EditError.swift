@@ -115,6 +115,8 @@ public enum EditError: Error, Hashable, Sendable {
   case closesLoop(CableName)
   /// Two nodes that are not in the same sub-patch.
   case notTogether(String, String)
+  /// An inlet or an outlet that would go into a sub-patch of its own patch.
+  case isEdge(String)
   /// No sub-patch has that path.
   case noSubPatch(String)
   /// A name in another sub-patch than the node or the cable is in; `here`: the name that it may have.
@@ -262,7 +264,7 @@ extension EditError {
       .noCables(let name), .beforeItself(let name), .noMatrix(let name, _), .noPlayer(let name, _),
       .noInstrument(let name, _),
       .noPlace(let name), .noPorts(let name, _, _, _), .notTogether(let name, _), .noSubPatch(let name),
-      .otherSubPatch(let name, _):
+      .isEdge(let name), .otherSubPatch(let name, _):
       .node(name)
     case .handsOutNothing(let name, _): .node(name)
     case .noEcho(let name, _): .value(name)

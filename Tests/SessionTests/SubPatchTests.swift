@@ -209,7 +209,8 @@ import Testing
       "connect tone -> verb/tank", "connect verb/tank -> out", "connect verb/tank -> room/tank",
       "connect tone -> verb/tone.freq", "connect verb/in -> out", "rename tone verb/osc",
       "node nothing/x gain",
-      "connect tone -> verb.nothing",
+      "connect tone -> verb.nothing", "collapse verb/out into verb/deep",
+      "collapse verb/in verb/tank into verb/deep",
     ] {
       #expect(refusal { try session.perform(line) } != "", "\(line)")
     }
@@ -228,6 +229,24 @@ import Testing
     let again = try open(path)
     #expect(cables(again).contains("verb -> verb"))
     again.close()
+  }
+
+  /// What a removed outlet joined is inside on one side and outside on the other.
+  @Test func aRemovedPortIsBridgedByNoCableThroughTheEdge() throws {
+    let (folder, path) = try folder()
+    defer { withExtendedLifetime(folder) {} }
+    let session = try open(path)
+    let before = session.patch
+    for port in ["out", "in"] {
+      try session.perform("remove verb/\(port) bridge")
+      for ends in session.patch.cables.keys {
+        #expect(
+          throws: Never.self,
+          performing: { try session.patch.checkScope(of: ends, catalogue: session.catalogue) })
+      }
+      try session.perform("undo")
+      #expect(session.patch == before)
+    }
   }
 
   @Test func filesWithinFilesAreNamedFromTheirOwnFolders() throws {

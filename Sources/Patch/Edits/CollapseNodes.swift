@@ -14,6 +14,7 @@ struct CollapseNodes: EditMacro {
     for top in names {
       let node = try patch.node(named: top)
       guard NodePath.container(of: top) == container else { throw .notTogether(top, names[0]) }
+      guard catalogue[node.kind]?.boundary == nil else { throw .isEdge(top) }
       if !tops.contains(where: { $0.id == node.id }) { tops.append(node) }
     }
     guard !tops.isEmpty else { throw .noNode("") }

@@ -61,6 +61,8 @@ struct RemoveNode: EditVerbs {
       {
         let ends = Cable.Ends(source.ends.source, destination.ends.destination)
         guard patch.cables[ends] == nil, joined.insert(ends).inserted else { continue }
+        // What an outlet joins is not on one side of the edge.
+        if (try? patch.checkScope(of: ends, catalogue: draft.catalogue)) == nil { continue }
         let (first, second) = (source.settings, destination.settings)
         let isDiscrete = first.mixing == .discrete || second.mixing == .discrete
         // The node may have passed on more channels than its source has.
