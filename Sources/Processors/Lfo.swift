@@ -158,13 +158,17 @@ public struct Lfo: Kernel {
     let (scale, offset) = (1 - 0.5 * range, 0.5 * range)
     let high = block.parameters[Self.width].value(0) * 0.01
     let output = block.outputs[0]
+    let isRandom = shape >= 5
     var channel = 0
     while channel < count {
-      write(&row, channel, block, rises(channel, block))
+      let (rises, more) = (rises(channel, block), Self.ahead(ahead, spread, channel))
+      // Several channels share the places that are written.
+      let step = isRandom || rises != 0 || count > 1 ? nil : restingStep(channel, block)
+      if step == nil { write(&row, channel, block, rises) }
       let wave = Wave(
-        places: row.places, more: Self.ahead(ahead, spread, channel), high: high, scale: scale,
-        offset: offset,
-        to: output[channel])
+        places: row.places, step: step, more: step == nil ? more : voices[channel].place &+ more, high: high,
+        scale: scale, offset: offset, to: output[channel])
+      if let step { voices[channel].place &+= step &* Int64(truncatingIfNeeded: block.frames) }
       if shape == 0 {
         wave.write(0, block.frames)
       } else if shape == 1 {
@@ -321,6 +325,11 @@ public struct Lfo: Kernel {
     Int64(bitPattern: (x + rounding).bitPattern) &- Int64(bitPattern: rounding.bitPattern)
   }
 
+  /// The parts of a frame; nil: the rate moves.
+  @inline(__always) @_noLocks private mutating func restingStep(_ channel: Int, _ block: Block) -> Int64? {
+    block.parameters[Self.rate].frames(channel) == nil ? step(channel, block) : nil
+  }
+
   /// The parts of a frame at a rate that stays.
   @inline(__always) @_noLocks private mutating func step(_ channel: Int, _ block: Block) -> Int64 {
     let rate = block.parameters[Self.rate].value(channel)
@@ -368,9 +377,10 @@ public struct Lfo: Kernel {
 
   // MARK: Waves
 
-  /// Writes one channel, whose places are moved on by `more`.
+  /// Writes one channel, whose places are moved on by `more`; with a `step` they go from `more` on by it.
   private struct Wave {
     let places: UnsafeMutablePointer<Int64>
+    var step: Int64?
     let more: Int64
     let high, scale, offset: Float
     let to: UnsafeMutablePointer<Float>
@@ -379,7 +389,10 @@ public struct Lfo: Kernel {
       let high = Frames(repeating: high)
       var frame = 0
       while frame < frames {
-        let y = Lfo.wave(shape, sostenuto_shifted_parts(places + frame, more), high)
+        let parts =
+          step.map { sostenuto_parts_from(more &+ $0 &* Int64(truncatingIfNeeded: frame), $0) }
+          ?? sostenuto_shifted_parts(places + frame, more)
+        let y = Lfo.wave(shape, parts, high)
         to.store(y * scale + offset, frame)
         frame &+= 16
       }
