@@ -201,6 +201,9 @@ final class Journal {
     (writer.takeFault() ?? Flusher.shared.takeFault(file)).map { .system(path: path, code: $0) }
   }
 
+  /// Returns when the system has taken everything appended so far.
+  func finish() { writer.finish() }
+
   /// Returns when everything appended so far is on disk.
   func flush() {
     writer.finish()

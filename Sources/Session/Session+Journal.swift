@@ -20,6 +20,12 @@ extension Session {
     }
   }
 
+  /// Returns when the journal has every edit, also on a disk that has kept it waiting.
+  package func finishJournal() {
+    journal?.finish()
+    if let fault = journal?.takeFault() { journalFailed(fault) }
+  }
+
   /// Content before the first record after reading or writing the file.
   private var journalStart: JournalContent {
     let text = commonBytes ?? savedBytes ?? []

@@ -36,6 +36,8 @@ import Session
       case "do":
         do {
           try session.perform(rest)
+          // On a busy machine the journal may take longer than an edit waits for it.
+          session.finishJournal()
           say(session.journalFault == nil ? "done" : "unsafe")
         } catch {
           say("refused \(error)")
