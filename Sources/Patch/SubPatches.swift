@@ -35,7 +35,7 @@ package enum NodePath {
     return result
   }
 
-  /// The node in which `name` is, or itself, that is itself in so many sub-patches.
+  /// The first `depth` + 1 parts of a path: for `a/b/c` and 1 that is `a/b`.
   static func top(of name: String, at depth: Int) -> String {
     name.split(separator: "/", omittingEmptySubsequences: false).prefix(depth + 1).joined(separator: "/")
   }

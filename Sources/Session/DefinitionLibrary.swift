@@ -132,7 +132,7 @@ package final class DefinitionLibrary: DefinitionSource {
     }
   }
 
-  /// Reads no file, which may have this very name inside.
+  /// Looks at names alone: a file of the library may name itself, and to read it here would never end.
   package func libraryFile(named name: String) -> String? {
     guard isKind(name) else { return nil }
     return folders.first { PatchFile.names(in: $0).contains(name + ".patch") }.map { path(of: name, in: $0) }

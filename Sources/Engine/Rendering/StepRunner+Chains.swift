@@ -70,8 +70,8 @@ extension StepRunner {
     return true
   }
 
-  /// Finds what modulates a step, and replaces the number that is modulated by the parameter's own value; where an input
-  /// makes it, by what is added to that. False: the modulation is not at rest, or is silent.
+  /// Finds the signal that modulates a step's factor or addend. In place of that number the step gets the constant to which
+  /// the signal is added: the parameter's own value, or that of the kind's formula. False: the signal moves or is silent.
   @inline(__always) @_noLocks private func settle(
     _ link: UnsafeMutablePointer<ChainLink>, _ binding: UnsafeMutablePointer<InputBinding>,
     _ affines: UnsafeMutablePointer<Affine>, _ channels: Int
