@@ -87,12 +87,33 @@ public struct Chaos: Kernel {
         ? SIMD4(0.1 + 0.8 * a, 0, 0, 0)
         : system == 1
           ? SIMD4(0.1 * a - 0.05, 0.1 * b - 0.05, 0, 0) : SIMD4(1 + a, 1 + b, 20, 0))
+    if system == 2 { return settle(states + channel) }
     var step = 0
     while step < 100 {
-      advance(states + channel, 1, 0.02)
+      advance(states + channel, 1)
       step &+= 1
     }
     states[channel].old = states[channel].new
+  }
+
+  /// Brings the flow to its attractor.
+  @_noLocks private func settle(_ state: UnsafeMutablePointer<State>) {
+    let p = state.pointee.place
+    // Places, turns, chaos and what is heard.
+    var memory = (
+      SIMD8(repeating: p.x), SIMD8(repeating: p.y), SIMD8(repeating: p.z),
+      SIMD8<Float>(0.026, 0.026, 1, 1, 0, 0, 0, 0)
+    )
+    withUnsafeMutablePointer(to: &memory) {
+      let places = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Double.self)
+      let numbers = UnsafeMutableRawPointer(places + 24).assumingMemoryBound(to: Float.self)
+      var step = 0
+      while step < 100 {
+        sostenuto_flow_frames_2(places, numbers, numbers + 2, 0, numbers + 4, 1)
+        step &+= 1
+      }
+    }
+    state.pointee.place = SIMD4(memory.0[0], memory.1[0], memory.2[0], 0)
   }
 
   /// A new channel has a course of its own.
@@ -121,19 +142,18 @@ public struct Chaos: Kernel {
     let rows = Rows(block)
     let (steps, lines) = (rows[0], rows[1])
     let perFrame = 1 / block.rate
+    if system == 2 {
+      flow(block, rate, share, perFrame)
+      return isMute ? .silent : .sounding
+    }
     var channel = 0
     while channel < count {
-      let state = states + channel
-      if system == 2 {
-        flow(state, block, rate, share, channel, perFrame, steps)
-      } else {
-        map(state, block, rate, share, channel, perFrame, steps, lines)
-      }
+      map(states + channel, block, rate, share, channel, perFrame, steps, lines)
       let to = block.outputs[0][channel]
       var frame = 0
       while frame < block.frames {
-        var y = shape.new == 0 || system == 2 ? steps.vector(frame) : lines.vector(frame)
-        if let blend = shape.blend, system != 2 {
+        var y = shape.new == 0 ? steps.vector(frame) : lines.vector(frame)
+        if let blend = shape.blend {
           let b = blend.vector(frame)
           y = (shape.old == 0 ? steps.vector(frame) : lines.vector(frame)) * (1 - b) + y * b
         }
@@ -180,7 +200,7 @@ public struct Chaos: Kernel {
       guard frame < block.frames, moving == nil || count == 0 else { continue }
       // The frame in which the phase is full.
       phase = phase &+ pace
-      advance(state, Double(limited(share.value(channel, at: frame) * 0.01, 0, 1)), 0)
+      advance(state, Double(limited(share.value(channel, at: frame) * 0.01, 0, 1)))
       (old, new) = (new, state.pointee.new)
       steps[frame] = old
       lines[frame] = old + (new - old) * 0x1p-31 * Float(phase &>> 1)
@@ -195,73 +215,132 @@ public struct Chaos: Kernel {
     return part < 0.999_999_9 ? UInt32(part * 4_294_967_296) : 0xFFFF_FFFF
   }
 
+  // MARK: The flow
+
+  /// A block of the flow, eight channels at a time; one or two of them have vectors of their size.
   @inline(__always) @_noLocks private func flow(
-    _ state: UnsafeMutablePointer<State>, _ block: Block, _ rate: ParameterStream, _ share: ParameterStream,
-    _ channel: Int, _ perFrame: Float, _ steps: UnsafeMutablePointer<Float>
+    _ block: Block, _ rate: ParameterStream, _ share: ParameterStream, _ perFrame: Float
   ) {
-    let moving = rate.frames(channel)
-    // A turn takes about 0.75 of the flow's units of time.
-    var pace = Double(limited(rate.value(channel) * perFrame, 0, 0.2)) * 0.75
-    let shares = share.frames(channel)
-    var chaos = Double(limited(share.value(channel) * 0.01, 0, 1))
-    var frame = 0
-    while frame < block.frames {
-      if let moving { pace = Double(limited(moving[frame] * perFrame, 0, 0.2)) * 0.75 }
-      if let shares { chaos = Double(limited(shares[frame] * 0.01, 0, 1)) }
-      // Steps that the method can take.
-      if pace <= 0.03 {
-        advance(state, chaos, pace)
+    var first = 0
+    while first < count {
+      let many = count &- first < 8 ? count &- first : 8
+      let width = many > 2 ? 8 : 2
+      let room = FlowRoom(block)
+      let stride = room.fill(block, rate, share, perFrame, first, many, width)
+      room.take(states + first, many)
+      let frames = Int64(truncatingIfNeeded: block.frames)
+      if width > 2 {
+        sostenuto_flow_frames_8(room.places, room.turns, room.chaos, stride, room.turned, frames)
       } else {
-        var part = 0
-        while part < 5 {
-          advance(state, chaos, pace * 0.2)
-          part &+= 1
-        }
+        sostenuto_flow_frames_2(room.places, room.turns, room.chaos, stride, room.turned, frames)
       }
-      steps[frame] = state.pointee.new
-      frame &+= 1
+      room.give(states + first, many)
+      write(block, first, many, room)
+      first &+= many
     }
-    state.pointee.old = state.pointee.new
   }
 
-  /// The next step; `time`: of the flow.
-  @inline(__always) @_noLocks private func advance(
-    _ state: UnsafeMutablePointer<State>, _ chaos: Double, _ time: Double
-  ) {
+  /// Writes what the flow's frames are as sound.
+  @inline(__always) @_noLocks private func write(_ block: Block, _ first: Int, _ many: Int, _ room: FlowRoom)
+  {
+    let level = block.parameters[Self.level]
+    if many > 2 { room.turnBack() }
+    var lane = 0
+    while lane < many {
+      let to = block.outputs[0][first &+ lane]
+      var frame = 0
+      while frame < block.frames {
+        let y = many > 2 ? room.rows.vector(lane &* blockCapacity &+ frame) : room.pair(lane, frame)
+        to.store(y * level.vector(first &+ lane, frame) + 0, frame)
+        frame &+= 16
+      }
+      lane &+= 1
+    }
+  }
+
+  /// The next step of a map.
+  @inline(__always) @_noLocks private func advance(_ state: UnsafeMutablePointer<State>, _ chaos: Double) {
     var p = state.pointee.place
-    switch system {
-    case 0:
+    if system == 0 {
       p.x = (2.8 + 1.2 * chaos) * p.x * (1 - p.x)
       // In 64 bits it may end at a place from which it never leaves.
       if !(p.x > 1e-9 && p.x < 1) { p.x = 0.1 }
       state.pointee.new = Float(2 * p.x - 1)
-    case 1:
+    } else {
       let x = 1 - (0.8 + 0.6 * chaos) * p.x * p.x + p.y
       p.y = 0.3 * p.x
       p.x = x
       // A step of `chaos` may lead out of the attractor's basin.
       if !(x.magnitude < 1.3) { p = SIMD4(0, 0, 0, 0) }
       state.pointee.new = Float(p.x * (1 / 1.3))
-    default:
-      let rho = 14 + 14 * chaos
-      let (half, third, sixth) = (0.5 * time, time * (1 / 3), time * (1 / 6))
-      let a = Self.slope(p.x, p.y, p.z, rho)
-      let b = Self.slope(p.x + a.x * half, p.y + a.y * half, p.z + a.z * half, rho)
-      let c = Self.slope(p.x + b.x * half, p.y + b.y * half, p.z + b.z * half, rho)
-      let d = Self.slope(p.x + c.x * time, p.y + c.y * time, p.z + c.z * time, rho)
-      p.x += (a.x + d.x) * sixth + (b.x + c.x) * third
-      p.y += (a.y + d.y) * sixth + (b.y + c.y) * third
-      p.z += (a.z + d.z) * sixth + (b.z + c.z) * third
-      if !(p.x.magnitude < 60) { p = SIMD4(1, 1, 20, 0) }
-      state.pointee.new = Float(p.x * (1 / 21))
     }
     state.pointee.place = p
   }
+}
 
-  /// Lorenz' equations, with sigma 10 and beta 8/3.
-  @inline(__always) @_noLocks private static func slope(
-    _ x: Double, _ y: Double, _ z: Double, _ rho: Double
-  ) -> (x: Double, y: Double, z: Double) {
-    (10 * (y - x), x * (rho - z) - y, x * y - z * (8.0 / 3))
+/// Room within a block for the flow of up to eight channels.
+private struct FlowRoom {
+  /// x, y and z, eight of each.
+  let places: UnsafeMutablePointer<Double>
+  /// Turns of a frame and the share of chaos, and what comes of them: all channels of a frame, one frame after the other.
+  let turns, chaos: UnsafeMutablePointer<Float>
+  private let lanes: LaneRoom
+
+  var rows: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.rows } }
+  var turned: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.turned } }
+
+  @inline(__always) @_noLocks init(_ block: Block) {
+    var arena = Arena(block.scratch)
+    places = arena.reserve(24 &* 8).assumingMemoryBound(to: Double.self)
+    turns = arena.take(Float.self, 8 &* blockCapacity)
+    chaos = arena.take(Float.self, 8 &* blockCapacity)
+    lanes = LaneRoom(&arena)
+  }
+
+  /// Writes turns and chaos of channels; those that are not there go with the last one. Returns the numbers of a frame, 0
+  /// where all frames have the same.
+  @inline(__always) @_noLocks func fill(
+    _ block: Block, _ rate: ParameterStream, _ share: ParameterStream, _ perFrame: Float, _ first: Int,
+    _ many: Int, _ width: Int
+  ) -> Int64 {
+    let moves = !rate.isSteady || !share.isSteady
+    var lane = 0
+    while lane < width {
+      let channel = first &+ (lane < many ? lane : many &- 1)
+      var frame = 0
+      repeat {
+        let place = frame &* width &+ lane
+        turns[place] = limited(rate.value(channel, at: frame) * perFrame, 0, 0.2)
+        chaos[place] = limited(share.value(channel, at: frame) * 0.01, 0, 1)
+        frame &+= 1
+      } while moves && frame < block.frames
+      lane &+= 1
+    }
+    return moves ? Int64(truncatingIfNeeded: width) : 0
+  }
+
+  @inline(__always) @_noLocks func take(_ states: UnsafeMutablePointer<Chaos.State>, _ many: Int) {
+    var lane = 0
+    while lane < 8 {
+      let place = states[lane < many ? lane : many &- 1].place
+      (places[lane], places[8 &+ lane], places[16 &+ lane]) = (place.x, place.y, place.z)
+      lane &+= 1
+    }
+  }
+
+  @inline(__always) @_noLocks func give(_ states: UnsafeMutablePointer<Chaos.State>, _ many: Int) {
+    var lane = 0
+    while lane < many {
+      states[lane].place = SIMD4(places[lane], places[8 &+ lane], places[16 &+ lane], 0)
+      lane &+= 1
+    }
+  }
+
+  @inline(__always) @_noLocks func turnBack() { lanes.turnBack() }
+
+  /// Sixteen frames of one of two channels.
+  @inline(__always) @_noLocks func pair(_ lane: Int, _ frame: Int) -> Frames {
+    let (low, high) = (turned.vector(2 &* frame), turned.vector(2 &* frame &+ 16))
+    return lane == 0 ? sostenuto_evens(low, high) : sostenuto_odds(low, high)
   }
 }

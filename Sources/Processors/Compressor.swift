@@ -100,6 +100,7 @@ public struct Compressor: Kernel {
     let input = block.inputs[0]
     if key.isSilent(block), isAsleep { return input.isSilent ? .silent : pass(block, room) }
     isAsleep = false
+    dynamics.settle(block)
     dynamics.learn(block.parameters[Self.attack], block.parameters[Self.release], block, room)
     let curve = CompressorCurve(block, &rest)
     var group = 0
@@ -112,7 +113,6 @@ public struct Compressor: Kernel {
           room.rows.store(curve.reduction(key.loudest(block, frame, room.shares), frame), frame)
           frame &+= 16
         }
-        dynamics.follow(0, room, dynamics.shares, block)
       } else {
         var channel = first
         while channel < first &+ count {
@@ -125,8 +125,13 @@ public struct Compressor: Kernel {
           }
           channel &+= 1
         }
-        dynamics.followRows(group, room, dynamics.shares, block)
       }
+      if dynamics.staysAtZero(group, count, room, block) {
+        if !input.isSilent { pass(block, room, first, count) }
+        group &+= 1
+        continue
+      }
+      dynamics.followRows(group, room, dynamics.shares, block)
       if !input.isSilent { multiply(block, room, first, count) }
       group &+= 1
     }
@@ -144,10 +149,20 @@ public struct Compressor: Kernel {
         room.fill(room.row(channel), Frames(repeating: 0))
         channel &+= 1
       }
-      multiply(block, room, first, count)
+      pass(block, room, first, count)
       group &+= 1
     }
     return .sounding
+  }
+
+  /// Passes a group's channels, of which the reductions in `room.rows` are all zero: one factor where makeup and mix rest.
+  @inline(__always) @_noLocks private func pass(
+    _ block: Block, _ room: DynamicsRoom, _ first: Int, _ count: Int
+  ) {
+    let (makeup, mix) = (block.parameters[Self.makeup], block.parameters[Self.mix])
+    guard makeup.isSteady, mix.isSteady else { return multiply(block, room, first, count) }
+    let wet = limited(mix.value(0) * 0.01, 0, 1)
+    room.multiply(block, first, count, isLinked: dynamics.isLinked, by: 1 - wet + wet * makeup.value(0))
   }
 
   /// Multiplies a group's channels with the gains of the reductions in `room.rows`.

@@ -178,6 +178,50 @@ struct Dynamics: BitwiseCopyable {
     }
   }
 
+  /// Lets reductions end that make no difference to a gain of one, where a 64-frame cell of engine time begins: the end of a
+  /// release would else go on for long.
+  @inline(__always) @_noLocks func settle(_ block: Block) {
+    guard block.time & 63 == 0 else { return }
+    if goesByRows {
+      var gain = 0
+      while gain < gains {
+        let level = level(gain)
+        if level.pointee < 1e-9 { level.pointee = 0 }
+        gain &+= 1
+      }
+    } else {
+      var group = 0
+      while group < groups {
+        levels[group] = levels[group].replacing(with: 0, where: levels[group] .< 1e-9)
+        group &+= 1
+      }
+    }
+  }
+
+  /// True where nothing in a block leads a group's reductions away from zero, by the targets in `room.rows`. Of whole blocks
+  /// only: what lies behind the end of others may be anything.
+  @inline(__always) @_noLocks func staysAtZero(
+    _ group: Int, _ count: Int, _ room: DynamicsRoom, _ block: Block
+  ) -> Bool {
+    guard block.frames == blockCapacity else { return false }
+    var channel = 0
+    while channel < count {
+      if level(group &* 8 &+ channel).pointee != 0 { return false }
+      channel &+= 1
+    }
+    var bits = SIMD16<UInt32>(repeating: 0)
+    channel = 0
+    while channel < count {
+      let row = room.row(channel)
+      bits |= unsafeBitCast(row.vector(0), to: SIMD16<UInt32>.self)
+      bits |= unsafeBitCast(row.vector(16), to: SIMD16<UInt32>.self)
+      bits |= unsafeBitCast(row.vector(32), to: SIMD16<UInt32>.self)
+      bits |= unsafeBitCast(row.vector(48), to: SIMD16<UInt32>.self)
+      channel &+= 1
+    }
+    return largest(bits) == 0
+  }
+
   /// True where each gain is calculated by itself.
   var goesByRows: Bool { @inline(__always) @_noLocks get { gains <= Self.rows } }
 }
@@ -269,6 +313,19 @@ struct DynamicsRoom {
 
   /// The way back.
   @inline(__always) @_noLocks func turnBack() { lanes.turnBack() }
+
+  /// Multiplies channels of a group, or all, with one gain.
+  @inline(__always) @_noLocks func multiply(
+    _ block: Block, _ first: Int, _ count: Int, isLinked: Bool, by gain: Float
+  ) {
+    let (input, output) = (block.inputs[0], block.outputs[0])
+    var channel = isLinked ? 0 : first
+    let end = isLinked ? output.count : first &+ count
+    while channel < end {
+      multiplyWhole(input[channel], gain, to: output[channel])
+      channel &+= 1
+    }
+  }
 
   /// Multiplies channels with the gains in `rows`: those of a group, or all with the first row.
   @inline(__always) @_noLocks func multiply(_ block: Block, _ first: Int, _ count: Int, isLinked: Bool) {

@@ -99,6 +99,7 @@ public struct Expander: Kernel {
     let input = block.inputs[0]
     // Silence is never passed over, since the reduction moves in it too: the engine lets the node sleep only where a cell ends.
     let curve = ExpanderCurve(block, &rest, memory: Self.memory)
+    dynamics.settle(block)
     var group = 0
     while group < dynamics.groups {
       let first = group &* 8
@@ -115,6 +116,11 @@ public struct Expander: Kernel {
           frame &+= 16
         }
         channel &+= 1
+      }
+      if dynamics.staysAtZero(group, count, room, block) {
+        if !input.isSilent { room.multiply(block, first, count, isLinked: dynamics.isLinked, by: 1) }
+        group &+= 1
+        continue
       }
       dynamics.learn(block.parameters[Self.release], block.parameters[Self.attack], block, room)
       dynamics.followRows(group, room, dynamics.shares, block)

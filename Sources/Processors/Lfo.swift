@@ -295,22 +295,25 @@ public struct Lfo: Kernel {
     voice.pointee.place = row.end
     if rises != 0 {
       row.isKnown = false
-      begin(voice, row.places, rises, block.frames)
+      begin(channel, row.places, rises, block)
     }
   }
 
   /// Lets a channel begin a new cycle in some frames.
   @inline(never) @_noLocks private func begin(
-    _ voice: UnsafeMutablePointer<Voice>, _ places: UnsafeMutablePointer<Int64>, _ rises: UInt64,
-    _ frames: Int
+    _ channel: Int, _ places: UnsafeMutablePointer<Int64>, _ rises: UInt64, _ block: Block
   ) {
+    let voice = voices + channel
     var rises = rises
     while rises != 0 {
       var frame = rises.trailingZeroBitCount
       rises &= rises &- 1
       // What is left of the cycle: random values are those of the next one. From here on nothing leans.
       var left = (0 &- places[frame]) & 0xFF_FFFF_FFFF
-      while frame < frames {
+      // Where the phase is ahead, the next one may have begun before.
+      let here = places[frame] &+ ahead(channel, frame, block)
+      if left > 0, (here &+ left) &>> 40 == here &>> 40 { left &+= 1 &<< 40 }
+      while frame < block.frames {
         places[frame] &+= left
         left &-= voice.pointee.lean
         frame &+= 1
@@ -318,6 +321,13 @@ public struct Lfo: Kernel {
       voice.pointee.place &+= left
       (voice.pointee.isFree, voice.pointee.lean) = (true, 0)
     }
+  }
+
+  /// How far a channel is ahead in one frame.
+  @inline(__always) @_noLocks private func ahead(_ channel: Int, _ frame: Int, _ block: Block) -> Int64 {
+    let (phase, spread) = (block.parameters[Self.phase], block.parameters[Self.spread])
+    return Self.ahead(
+      phase.frames(0)?[frame] ?? phase.value(0), spread.frames(0)?[frame] ?? spread.value(0), channel)
   }
 
   /// The nearest whole number, below 2^51.

@@ -32,6 +32,8 @@ public struct Mixdown: Kernel {
   private static var countPosition: Int { @_noLocks get { 4 } }
 
   public static var followsCount: Bool { true }
+  /// A single channel is multiplied for each side.
+  public static var isAffineOfOneChannel: Bool { true }
 
   /// Gains of places at rest: of each channel the left one and the right one.
   private var gains: UnsafeMutablePointer<Float>
@@ -63,7 +65,9 @@ public struct Mixdown: Kernel {
       return .sounding
     }
     let number = Self.number(count.new, input)
-    if output.count == 1 {
+    if input.count == 1, number == 1 {
+      multiply(block)
+    } else if output.count == 1 {
       add(input, number, level, output[0])
     } else if spread.isSteady, pan.isSteady {
       if !knows(number, spread.value(0), pan) { write(number, spread.value(0), pan) }
@@ -72,6 +76,61 @@ public struct Mixdown: Kernel {
       place(input, number, spread, pan, level, output, block.frames)
     }
     return .sounding
+  }
+
+  @_noLocks public mutating func affine(_ block: Block, _ channels: UnsafeMutablePointer<Affine>) -> Bool {
+    let (spread, pan) = (block.parameters[Self.spread], block.parameters[Self.pan])
+    let (level, count) = (block.parameters[Self.level], block.crossfades[Self.countPosition])
+    guard count.blend == nil, count.new >= 1, spread.isSteady, pan.isSteady, level.isSteady else {
+      return false
+    }
+    let sides = block.outputs[0].count
+    let factors = factors(spread.value(0), pan, level.value(0), sides: sides)
+    channels[0] = Affine(factor: factors.left, addend: 0)
+    if sides > 1 { channels[1] = Affine(factor: factors.right, addend: 0) }
+    return true
+  }
+
+  /// A single channel, as `affine` says.
+  @inline(__always) @_noLocks private mutating func multiply(_ block: Block) {
+    let (from, output) = (block.inputs[0][0], block.outputs[0])
+    let (spread, pan) = (block.parameters[Self.spread], block.parameters[Self.pan])
+    let level = block.parameters[Self.level]
+    if spread.isSteady, pan.isSteady, level.isSteady {
+      let factors = factors(spread.value(0), pan, level.value(0), sides: output.count)
+      multiplyWhole(from, factors.left, to: output[0])
+      if output.count > 1 { multiplyWhole(from, factors.right, to: output[1]) }
+    } else {
+      place(from, spread, pan, level, output, block.frames)
+    }
+  }
+
+  /// The same while something moves, with the rounding of a place at rest.
+  @inline(never) @_noLocks private func place(
+    _ from: UnsafePointer<Float>, _ spread: ParameterStream, _ pan: ParameterStream, _ level: ParameterStream,
+    _ output: OutputPort, _ frames: Int
+  ) {
+    var frame = 0
+    while frame < frames {
+      let (x, gain) = (from.vector(frame), level.vector(0, frame))
+      if output.count > 1 {
+        let gains = Self.gains(spread.vector(0, frame), Frames(repeating: 0), pan.vector(0, frame))
+        output[0].store(x * (gains.left * gain) + 0, frame)
+        output[1].store(x * (gains.right * gain) + 0, frame)
+      } else {
+        output[0].store(x * gain + 0, frame)
+      }
+      frame &+= 16
+    }
+  }
+
+  /// What a single channel is multiplied with for both sides, or for one.
+  @inline(__always) @_noLocks private mutating func factors(
+    _ spread: Float, _ pan: ParameterStream, _ level: Float, sides: Int
+  ) -> (left: Float, right: Float) {
+    guard sides > 1 else { return (level, 0) }
+    if !knows(1, spread, pan) { write(1, spread, pan) }
+    return (gains[0] * level, gains[1] * level)
   }
 
   @inline(__always) @_noLocks private static func number(_ count: Float, _ input: InputPort) -> Int {
@@ -157,19 +216,10 @@ public struct Mixdown: Kernel {
 
   /// The number of channels changes, and places with it.
   @inline(never) @_noLocks private func blend(_ block: Block, _ count: CrossfadeStream) {
-    let (input, output) = (block.inputs[0], block.outputs[0])
-    let (spread, pan, level) = (
-      block.parameters[Self.spread], block.parameters[Self.pan], block.parameters[Self.level]
-    )
-    let old = block.scratch.assumingMemoryBound(to: Float.self)
-    let before = OutputPort(base: old, count: output.count)
-    if output.count == 1 {
-      add(input, Self.number(count.old, input), level, before[0])
-      add(input, Self.number(count.new, input), level, output[0])
-    } else {
-      place(input, Self.number(count.old, input), spread, pan, level, before, block.frames)
-      place(input, Self.number(count.new, input), spread, pan, level, output, block.frames)
-    }
+    let output = block.outputs[0]
+    let before = OutputPort(base: block.scratch.assumingMemoryBound(to: Float.self), count: output.count)
+    write(block, count.old, to: before)
+    write(block, count.new, to: output)
     guard let blend = count.blend else { return }
     var channel = 0
     while channel < output.count {
@@ -181,6 +231,20 @@ public struct Mixdown: Kernel {
         frame &+= 16
       }
       channel &+= 1
+    }
+  }
+
+  /// The sound of a number of channels.
+  @inline(__always) @_noLocks private func write(_ block: Block, _ count: Float, to output: OutputPort) {
+    let (input, number) = (block.inputs[0], Self.number(count, block.inputs[0]))
+    let (spread, pan) = (block.parameters[Self.spread], block.parameters[Self.pan])
+    let level = block.parameters[Self.level]
+    if input.count == 1, number == 1 {
+      place(input[0], spread, pan, level, output, block.frames)
+    } else if output.count == 1 {
+      add(input, number, level, output[0])
+    } else {
+      place(input, number, spread, pan, level, output, block.frames)
     }
   }
 

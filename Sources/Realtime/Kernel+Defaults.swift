@@ -19,6 +19,8 @@ extension Kernel {
   public static var passesOn: Bool { false }
   /// Something other than factors and addends.
   public static var isAffine: Bool { false }
+  /// As of several channels.
+  public static var isAffineOfOneChannel: Bool { isAffine }
   /// No parameter is its factor.
   public static var factorParameter: Int? { nil }
   /// No parameter is its addend.

@@ -132,13 +132,13 @@ struct ControlTests {
     for isListed in [false, true] {
       let rises = (0..<3).map { _ in [200, Int.random(in: 300...5000, using: &chance)] }
       let rates = isListed ? [7, 11, 250] as [Float] : [9]
-      func run(_ shape: Float) -> [[Float]] {
+      func run(_ shape: Float, ahead: Float) -> [[Float]] {
         let bench = lfo(
-          [Lfo.shape: [shape], Lfo.rate: rates, Lfo.phase: [shape < 5 ? 25 : 0]], channels: 3, rate: rate)
+          [Lfo.shape: [shape], Lfo.rate: rates, Lfo.phase: [ahead]], channels: 3, rate: rate)
         bench.inputs = [rises.map { rises in (0..<frames).map { rises.contains($0) ? 0.3 : 0 } }]
         return bench.run(frames)[0]
       }
-      let saw = run(2)
+      let saw = run(2, ahead: 25)
       for (channel, out) in saw.enumerated() {
         var (begin, most) = (0, 0.0)
         for frame in out.indices {
@@ -148,8 +148,10 @@ struct ControlTests {
         }
         #expect(most < 5e-5, "channel \(channel), rates \(rates): \(most)")
       }
-      for (channel, out) in run(5).enumerated() {
-        for rise in rises[channel] { #expect(out[rise] != out[rise - 1]) }
+      for ahead in [0, 25, 90, -30] as [Float] {
+        for (channel, out) in run(5, ahead: ahead).enumerated() {
+          for rise in rises[channel] { #expect(out[rise] != out[rise - 1], "\(ahead) % ahead") }
+        }
       }
     }
   }

@@ -8,13 +8,13 @@ import Testing
 /// Any split of the same frames into blocks must give the same bits; otherwise a render would depend on the
 /// period.
 struct SplitTests {
-  /// Runs a kernel whole and under several random splits. `arrange` adds signals and events to the bench.
-  func expectSameBits<K: Kernel>(
+  /// Runs a kernel whole and under several random splits. Returns its first output.
+  @discardableResult func expectSameBits<K: Kernel>(
     _ type: K.Type, _ description: KindDescription, inputs: [[[Float]]] = [], outputs: [Int],
     _ values: [Int: [Float]] = [:], frames: Int = 1500, modulation: [Int: [[Float]]] = [:],
     moves: [KernelBench<K>.Move] = [], events: [(frame: Int, event: Event)] = [], extra: Float? = nil,
     startingAt time: Int64 = 0, sourceLocation: SourceLocation = #_sourceLocation
-  ) {
+  ) -> [[Float]] {
     func bench() -> KernelBench<K> {
       let bench = KernelBench(
         type, description, inputs: inputs, outputs: outputs, values, extra: extra)
@@ -36,6 +36,7 @@ struct SplitTests {
       let difference = firstDifference(expected, bench().run(frames, .init(lengths: lengths)))
       #expect(difference == nil, "split \(lengths)", sourceLocation: sourceLocation)
     }
+    return expected[0]
   }
 
   /// Sound, then silence, then sound again from an odd frame on.
@@ -234,6 +235,35 @@ extension SplitTests {
         .init(frame: 640, parameter: Compressor.makeup, value: 3, over: 100),
         .init(frame: 900, parameter: Compressor.mix, value: 9, over: 31),
       ])
+  }
+
+  /// What is too soft for a compressor and loud enough for an expander, for as long as they need to come to rest, and then no
+  /// longer: a whole block at rest takes a short way.
+  @Test(arguments: [Float(0), 1], [1, 2, 3, 9]) func dynamicsAtRest(link: Float, channels: Int) {
+    var chance = Chance(UInt64(channels))
+    let inputs = (0..<channels).map { _ in
+      chance.signal(700) + chance.signal(2900, 0.01) + chance.signal(700)
+    }
+    let times: [Int: [Float]] = [Compressor.attack: [0.0005], Compressor.release: [0.001]]
+    let compressed = expectSameBits(
+      Compressor.self, Compressor.description, inputs: [inputs, []], outputs: [channels],
+      times.merging([
+        Compressor.link: [link], Compressor.makeup: [2], Compressor.mix: [75], Compressor.threshold: [0.1],
+      ]) { a, _ in a }, frames: 4300)
+    let expanded = expectSameBits(
+      Expander.self, Expander.description, inputs: [inputs.map { $0.map { 0.02 + abs($0) } }, []],
+      outputs: [channels],
+      [
+        Expander.link: [link], Expander.threshold: [0.5], Expander.attack: [0.0005],
+        Expander.release: [0.001],
+      ], frames: 4300, moves: [.init(frame: 900, parameter: Expander.threshold, value: 0.001, over: 100)])
+    for channel in 0..<channels {
+      for frame in 2500..<3500 {
+        #expect(compressed[channel][frame] == inputs[channel][frame] * 1.75)
+        #expect(expanded[channel][frame] == 0.02 + abs(inputs[channel][frame]))
+      }
+      #expect(abs(compressed[channel][4000]) < 0.9 * abs(inputs[channel][4000]) * 1.75)
+    }
   }
 
   @Test(arguments: [Float(0), 1], [0, 2]) func gate(link: Float, sides: Int) {

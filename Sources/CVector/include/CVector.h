@@ -516,6 +516,7 @@ SOSTENUTO_VECTOR sostenuto_four sostenuto_turned(sostenuto_four pair, sostenuto_
 #include "Cycles.h"
 #include "Dynamics.h"
 #include "Echoes.h"
+#include "Flows.h"
 #include "Followed.h"
 #include "Lanes.h"
 #include "Peaks.h"

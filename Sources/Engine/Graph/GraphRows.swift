@@ -40,7 +40,7 @@ struct NodeRow: BitwiseCopyable {
   /// Its kernel has nothing to do there.
   let passesOn: Bool
   /// Its kernel may multiply each channel by a factor and add a number, and do nothing else.
-  let isAffine: Bool
+  let isAffine, isAffineOfOneChannel: Bool
   /// The parameters that are its factor and its addend, and the inputs that are; negative: none.
   let factorParameter: Int16
   let addendParameter: Int16
@@ -67,6 +67,7 @@ struct NodeRow: BitwiseCopyable {
     worksInPlace = node.type?.worksInPlace == true && inputCount > 0 && outputCount > 0
     passesOn = node.type?.passesOn == true
     isAffine = node.type?.isAffine == true
+    isAffineOfOneChannel = node.type?.isAffineOfOneChannel == true
     factorParameter = Int16(node.type?.factorParameter ?? -1)
     addendParameter = Int16(node.type?.addendParameter ?? -1)
     factorInput = Int16(node.type?.factorInput ?? -1)

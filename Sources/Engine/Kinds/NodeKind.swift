@@ -16,7 +16,7 @@ public final class NodeKind: Sendable {
   let followsCount: Bool
   let worksInPlace: Bool
   let passesOn: Bool
-  let isAffine: Bool
+  let isAffine, isAffineOfOneChannel: Bool
   let factorParameter: Int?
   let addendParameter: Int?
   let factorInput: Int?
@@ -49,6 +49,7 @@ public final class NodeKind: Sendable {
     worksInPlace = K.worksInPlace
     passesOn = K.passesOn
     isAffine = K.isAffine
+    isAffineOfOneChannel = K.isAffineOfOneChannel
     factorParameter = K.factorParameter
     addendParameter = K.addendParameter
     factorInput = K.factorInput

@@ -14,7 +14,7 @@ extension StepWriter {
 
   /// Adds a step, the next one, to the chain before it, or begins another one.
   mutating func follow(_ step: Step, _ row: NodeRow.Pointer, _ inlets: Inlets) {
-    guard row.pointee.isAffine, step.operation == .processPlain, let start = chainStart(step, row, inlets),
+    guard isAffine(row), step.operation == .processPlain, let start = chainStart(step, row, inlets),
       let link = chainLink(step, row, inlets)
     else { return endChain() }
     let channels = Int(row.outputChannels[0])
@@ -31,6 +31,11 @@ extension StepWriter {
     chainLinks.append(link)
     let goesOn = row.readers[0] == 1 && row.pointee.crossing == nil && row.pointee.delayedReaders == 0
     chainOutput = goesOn ? (Int(row.pointee.firstOutput), channels) : nil
+  }
+
+  private func isAffine(_ row: NodeRow.Pointer) -> Bool {
+    let isOfOneChannel = row.pointee.inputCount > 0 && row.channels[0] == 1
+    return isOfOneChannel ? row.pointee.isAffineOfOneChannel : row.pointee.isAffine
   }
 
   /// Input of a step, if that can be the beginning of a chain. A source reads zeros.
@@ -96,9 +101,9 @@ extension StepWriter {
     record.initialize(
       to: Chain(
         input: start.input, output: last.context.outputs[0].base, inputSilence: start.silence,
-        outputSilence: last.outputSilence, sum: start.sum, affines: memory.reserve(chain.count * channels),
-        inputStride: Int16(start.stride), channels: UInt8(channels), isSingle: chain.count == 1,
-        count: Int32(chain.count), links: memory.allocate(chainLinks)))
+        outputSilence: last.outputSilence, sum: start.sum, inputStride: Int16(start.stride),
+        channels: UInt8(channels), isSingle: chain.count == 1, count: Int32(chain.count),
+        affines: memory.reserve(chain.count * channels), links: memory.allocate(chainLinks)))
     steps[chain.lowerBound].operation = .chain
     steps[chain.lowerBound].record = UnsafeMutableRawPointer(record)
     scratch = max(scratch, channels * blockCapacity)

@@ -109,7 +109,12 @@ struct StepWriter {
     }
     if let first = inlets.list.first, first.buffer >= 0, let output = buffers.first {
       step.isPassage = row.pointee.passesOn && (first.place != nil || Int(output) == first.buffer)
-      if step.isPassage, step.operation == .processPlain, step.portCount == 1 { step.operation = .passOn }
+      if step.isPassage, step.operation == .processPlain, step.portCount == 1,
+        let sum = bindings.pointee.sum
+      {
+        step.operation = .passOn
+        step.record = UnsafeMutableRawPointer(sum)
+      }
     }
     follow(step, row, inlets)
     append(step)
@@ -299,9 +304,9 @@ extension Step {
       crossfades: UnsafePointer(node.pointee.crossfades), events: UnsafePointer(node.pointee.events),
       eventOutput: node.pointee.eventOutput)
     self.init(
-      context: context, operation: operation, takesEvents: false, mayGrow: false, outputCount: 0,
-      inputCount: 0, portCount: 0, eventSourceCount: 0, node: node, ports: PieceMemory.none(),
-      bindings: PieceMemory.none(), outputSilence: PieceMemory.none(), eventSources: PieceMemory.none(),
+      context: context, eventSources: PieceMemory.none(), operation: operation, takesEvents: false,
+      mayGrow: false, outputCount: 0, inputCount: 0, portCount: 0, eventSourceCount: 0, node: node,
+      ports: PieceMemory.none(), bindings: PieceMemory.none(), outputSilence: PieceMemory.none(),
       record: UnsafeMutableRawPointer(PieceMemory.none() as UnsafeMutablePointer<Chain>), modulated: 0)
   }
 }

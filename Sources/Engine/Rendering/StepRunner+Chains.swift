@@ -66,6 +66,7 @@ extension StepRunner {
       affines += channels
       index &+= 1
     }
+    chain.pointee.first = chain.pointee.affines.pointee
     chain.pointee.settledAt = moves
     return true
   }
@@ -133,7 +134,7 @@ extension StepRunner {
     if chain.pointee.isModulated {
       guard runModulated(chain, &bits) else { return false }
     } else {
-      run(from, chain.pointee.affines.pointee, to: to, &bits)
+      run(from, chain.pointee.first, to: to, &bits)
       if channels > 1 {
         let stride = Int(chain.pointee.inputStride)
         var channel = 1

@@ -16,8 +16,8 @@ extension StepRunner {
   /// Runs a node that passes the sum of its cables on, where that is its output. False: something is not at rest, and it has to
   /// be run as others are.
   @inline(__always) @_noLocks func passOn(_ step: UnsafeMutablePointer<Step>) -> Bool {
-    let node = step.pointee.node
-    guard let sum = step.pointee.bindings.pointee.sum, isWhole(sum), !isMetering, !node.pointee.isAsleep,
+    let (node, sum) = (step.pointee.node, step.pointee.sum)
+    guard isWhole(sum), !isMetering, !node.pointee.isAsleep,
       !node.pointee.isMoving, node.pointee.modulated == 0
     else { return false }
     switch addWhole(sum) {

@@ -95,11 +95,13 @@ struct StepRunner: ~Copyable {
     _ step: UnsafeMutablePointer<Step>, before end: UnsafeMutablePointer<Step>
   ) {
     guard step < end else { return }
-    if step.pointee.operation == .chain {
-      sostenuto_fetch(step.pointee.chain, 128)
-    } else {
-      // The part of a slot for every block, and what lies behind it.
-      sostenuto_fetch(UnsafeRawPointer(step.pointee.node) + 64, 128)
+    switch step.pointee.operation {
+    case .chain: sostenuto_fetch(step.pointee.chain, step.pointee.portCount > 1 ? 128 : 64)
+    case .passOn:
+      sostenuto_fetch(step.pointee.sum, 128)
+      sostenuto_fetch(UnsafeRawPointer(step.pointee.node) + 64, 64)
+    // The part of a slot for every block, and what lies behind it.
+    default: sostenuto_fetch(UnsafeRawPointer(step.pointee.node) + 64, 128)
     }
   }
 

@@ -31,7 +31,8 @@ struct Segment: BitwiseCopyable {
 }
 
 /// One operation of each block. Its data lies together with that of its run, in the same order, so that a
-/// run is read from one end of memory to the other. It fills two cache lines: what its kernel sees, and the rest.
+/// run is read from one end of memory to the other. It fills two cache lines: what its kernel sees, and the rest. A step of a
+/// chain reads the second one only.
 struct Step: BitwiseCopyable {
   enum Operation: UInt8 {
     /// Sums the cables into a node, and runs it.
@@ -48,6 +49,8 @@ struct Step: BitwiseCopyable {
 
   /// The kernel's view. It stands first, so that a step's address is its address.
   var context: NodeContext
+  var eventSources: UnsafeMutablePointer<EventSource>
+  // The second line.
   var operation: Operation
   /// True if events reach it, by cable or directly.
   var takesEvents: Bool
@@ -69,8 +72,7 @@ struct Step: BitwiseCopyable {
   var bindings: UnsafeMutablePointer<InputBinding>
   /// Silence flag of each output in this block; other steps point here.
   var outputSilence: UnsafeMutablePointer<Bool>
-  var eventSources: UnsafeMutablePointer<EventSource>
-  /// The source of `fillDelay`, or the chain that begins here.
+  /// The source of `fillDelay`, the sum of `passOn`, or the chain that begins here.
   var record: UnsafeMutableRawPointer
   /// A bit for each modulated parameter, as in `NodeSlot.modulated`.
   var modulated: UInt64
@@ -80,6 +82,10 @@ extension Step {
   /// Source of `fillDelay`.
   var source: UnsafeMutablePointer<MixSource> {
     @_noLocks get { record.assumingMemoryBound(to: MixSource.self) }
+  }
+  /// Sum of `passOn`.
+  var sum: UnsafeMutablePointer<InletSum> {
+    @_noLocks get { record.assumingMemoryBound(to: InletSum.self) }
   }
   /// The chain that begins here.
   var chain: UnsafeMutablePointer<Chain> { @_noLocks get { record.assumingMemoryBound(to: Chain.self) } }
@@ -168,7 +174,8 @@ struct InletSum: BitwiseCopyable {
 
 /// One step or several in a row each of which reads only the one before it, which nothing else reads, and has a kernel
 /// that multiplies and adds (`Kernel.isAffine`). As long as their nodes are at rest, apart from what cables modulate, they
-/// are run at once, with the samples of a channel in registers. What each block reads stands first.
+/// are run at once, with the samples of a channel in registers. What a single step reads in each block fills the first cache
+/// line.
 struct Chain: BitwiseCopyable {
   /// First channel of what the first step reads, and of what the last one writes.
   var input: UnsafePointer<Float>
@@ -178,8 +185,6 @@ struct Chain: BitwiseCopyable {
   var outputSilence: UnsafeMutablePointer<Bool>
   /// The sum of cables that the first step reads; nil: a buffer.
   var sum: UnsafeMutablePointer<InletSum>?
-  /// Of each step in turn the numbers of its channels.
-  var affines: UnsafeMutablePointer<Affine>
   /// The number of moves (`RenderJob.moves`) with which all nodes were at rest, with these numbers; 0: none.
   var settledAt: UInt32 = 0
   /// Floats between the input's channels; 0: all outputs of the first step get the same one.
@@ -190,9 +195,13 @@ struct Chain: BitwiseCopyable {
   var isSingle: Bool
   /// The blast shield looks at a step.
   var isAnyExamined = false
-  /// A single step is modulated.
+  /// A step is modulated.
   var isModulated = false
+  /// While it is settled: the numbers of the first step's first channel.
+  var first = Affine(factor: 1, addend: 0)
   var count: Int32
+  /// Of each step in turn the numbers of its channels.
+  var affines: UnsafeMutablePointer<Affine>
   /// A record for each step.
   var links: UnsafeMutablePointer<ChainLink>
 }
