@@ -14,7 +14,7 @@ struct PitchFinder: BitwiseCopyable {
   private let window: Int
   private let longest: Int
   private let mean: Int
-  /// The last frames; the means of them; what the coarse search finds.
+  /// Memory of the last frames, which move to its beginning when it is full; the means of them; what the coarse search finds.
   private let past: UnsafeMutablePointer<Float>
   private let means: UnsafeMutablePointer<Float>
   private let likeness: UnsafeMutablePointer<Float>
@@ -23,6 +23,12 @@ struct PitchFinder: BitwiseCopyable {
   /// The memory that it was made in.
   var memory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(past) }
   private var total: Int { @_noLocks get { window &+ longest } }
+  /// Frames in that memory.
+  private var end: Int
+  /// The last frames.
+  private var heard: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { past + (end &- total) } }
+  /// Frames that come before the others have to move.
+  private static var room: Int { @inline(__always) @_noLocks get { 1024 } }
 
   /// Frequency in Hz, 0 without a pitch, and how clear it is, 0...1.
   private(set) var frequency: Float = 0
@@ -44,49 +50,60 @@ struct PitchFinder: BitwiseCopyable {
     longest = Int(rate / Self.lowest) &+ 2 &* mean &+ 2
     // Two of the longest periods, in whole vectors of means.
     window = (Int(rate * 0.043) / (16 &* mean) &+ 1) &* 16 &* mean
-    past = arena.take(Float.self, window &+ longest &+ 16)
-    means = arena.take(Float.self, (window &+ longest) / mean &+ 32)
-    likeness = arena.take(Float.self, longest / mean &+ 16)
+    end = window &+ longest
+    past = arena.take(Float.self, window &+ longest &+ Self.room &+ 16)
+    // As far as lags are compared, which are 64 at a time.
+    means = arena.take(Float.self, (window &+ longest) / mean &+ 96)
+    likeness = arena.take(Float.self, longest / mean &+ 80)
     fine = arena.take(Float.self, 64)
   }
 
   /// Forgets what it has heard. Audio thread.
-  @_noLocks func clear() { setMemory(past, 0, (window &+ longest) &* 4) }
+  @_noLocks mutating func clear() {
+    end = total
+    setMemory(past, 0, total &* 4)
+  }
 
   /// Takes over what another one of the same rate has heard. Audio thread.
   @_noLocks mutating func take(_ other: Self) {
-    copyMemory(past, other.past, total &* 4)
+    end = total
+    copyMemory(past, other.heard, total &* 4)
     (frequency, clarity) = (other.frequency, other.clarity)
   }
 
   /// Hears frames of a block. Audio thread.
-  @inline(__always) @_noLocks func hear(_ from: UnsafePointer<Float>?, _ frames: Int) {
-    // Few enough to move: the search itself costs far more.
+  @inline(__always) @_noLocks mutating func hear(_ from: UnsafePointer<Float>?, _ frames: Int) {
+    if end &+ frames > total &+ Self.room { moveBack() }
     var frame = 0
-    let kept = total &- frames
-    while frame < kept {
-      let next = (past + frames).vector(frame)
-      past.store(next, frame)
+    while frame < frames {
+      // Behind the last one there may be anything, until it is heard.
+      (past + end).store(from.map { limited($0.vector(frame), -1e6, 1e6) } ?? Frames(repeating: 0), frame)
       frame &+= 16
     }
-    frame = 0
-    while frame < frames {
-      past[kept &+ frame] = from.map { limited($0[frame], -1e6, 1e6) } ?? 0
-      frame &+= 1
+    end &+= frames
+  }
+
+  @inline(never) @_noLocks private mutating func moveBack() {
+    let heard = heard
+    var frame = 0
+    while frame < total {
+      past.store(heard.vector(frame), frame)
+      frame &+= 16
     }
+    end = total
   }
 
   /// Looks for the pitch of what was heard. Audio thread.
   @inline(never) @_noLocks mutating func find() {
     frequency = 0
     clarity = 0
-    let count = total / mean
+    let (heard, count) = (heard, total / mean)
     var power: Float = 0
     var index = 0
     while index < count {
       var (sum, frame) = (Float(0), 0)
       while frame < mean {
-        sum += past[index &* mean &+ frame]
+        sum += heard[index &* mean &+ frame]
         frame &+= 1
       }
       means[index] = sum / Float(mean)
@@ -96,7 +113,7 @@ struct PitchFinder: BitwiseCopyable {
     guard power > Float(count) * 1e-10 else { return }
     let width = window / mean
     let most = longest / mean &- 1
-    compare(means, width, 0, most, to: likeness)
+    compareMeans(width, most)
     guard let first = firstPeak(most) else { return }
     clarity = limited(first.height, 0, 1)
     // Over several periods the parabola's error is as many times smaller.
@@ -119,7 +136,7 @@ struct PitchFinder: BitwiseCopyable {
     let first = from > 1 ? from : 1
     let last = to < longest ? to : longest
     guard last &- first < 60, last &- first >= 2 else { return (0, 0) }
-    compare(past, window, first, last, to: fine)
+    compare(heard, window, first, last, to: fine)
     var (best, index) = (1, 1)
     while index < last &- first {
       if fine[index] > fine[best] { best = index }
@@ -131,24 +148,61 @@ struct PitchFinder: BitwiseCopyable {
     return (Float(first &+ best) + limited(0.5 * (a - c) / bend, -1, 1), b)
   }
 
+  /// Writes how alike the means are to themselves, by lags from 0 to `most`. A frame times those of 64 lags at a time: so no
+  /// vector has to be added up.
+  @inline(__always) @_noLocks private func compareMeans(_ width: Int, _ most: Int) {
+    var first = 0
+    while first <= most {
+      let zero = Frames(repeating: 0)
+      var (a, b, c, d) = (zero, zero, zero, zero)
+      var frame = 0
+      while frame < width {
+        let (x, lags) = (Frames(repeating: means[frame]), means + (first &+ frame))
+        a = addProduct(a, x, lags.vector(0))
+        b = addProduct(b, x, lags.vector(16))
+        c = addProduct(c, x, lags.vector(32))
+        d = addProduct(d, x, lags.vector(48))
+        frame &+= 1
+      }
+      let to = likeness + first
+      to.store(a, 0)
+      to.store(b, 16)
+      to.store(c, 32)
+      to.store(d, 48)
+      first &+= 64
+    }
+    let own = power(means, width)
+    var (other, lag) = (own, 0)
+    while lag <= most {
+      let all = own + other
+      likeness[lag] = all > 1e-12 ? Float(2 * Double(likeness[lag]) / all) : 0
+      other += Double(means[lag &+ width] * means[lag &+ width]) - Double(means[lag] * means[lag])
+      lag &+= 1
+    }
+  }
+
+  /// The sum of squares.
+  @inline(__always) @_noLocks private func power(_ signal: UnsafeMutablePointer<Float>, _ width: Int)
+    -> Double
+  {
+    var (sum, frame) = (Frames(repeating: 0), 0)
+    while frame < width {
+      sum = addProduct(sum, signal.vector(frame), signal.vector(frame))
+      frame &+= 16
+    }
+    return Double(totalOf(sum))
+  }
+
   /// Writes how alike the signal is to itself, by lags from `first` to `last`: 2 sum(xy) / sum(x^2 + y^2).
   @inline(__always) @_noLocks private func compare(
     _ signal: UnsafeMutablePointer<Float>, _ width: Int, _ first: Int, _ last: Int,
     to likeness: UnsafeMutablePointer<Float>
   ) {
-    var (mine, theirs, frame) = (Frames(repeating: 0), Frames(repeating: 0), 0)
-    while frame < width {
-      let (x, y) = (signal.vector(frame), (signal + first).vector(frame))
-      mine = addProduct(mine, x, x)
-      theirs = addProduct(theirs, y, y)
-      frame &+= 16
-    }
-    let own = Double(totalOf(mine))
-    var other = Double(totalOf(theirs))
+    let own = power(signal, width)
+    var other = power(signal + first, width)
     var lag = first
     while lag <= last {
-      var (a, b) = (Frames(repeating: 0), Frames(repeating: 0))
-      frame = 0
+      var (a, b, frame) = (Frames(repeating: 0), Frames(repeating: 0), 0)
       while frame &+ 32 <= width {
         a = addProduct(a, signal.vector(frame), (signal + lag).vector(frame))
         b = addProduct(b, signal.vector(frame &+ 16), (signal + lag).vector(frame &+ 16))

@@ -33,7 +33,7 @@ extension Reconciler {
     if fades { move(cable) }
     // From the block's start on a delay is filled, and a kernel sees that its input is connected.
     if cable.carriesEvents || cable.key.delay > 0
-      || connects(cable) && !arrived.contains(cable.destination.number)
+      || work.isLocal && !arrived.contains(cable.destination.number) && connects(cable)
     {
       work.isLocal = false
     }
