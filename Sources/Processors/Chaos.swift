@@ -282,19 +282,21 @@ public struct Chaos: Kernel {
 private struct FlowRoom {
   /// x, y and z, eight of each.
   let places: UnsafeMutablePointer<Double>
-  /// Turns of a frame and the share of chaos, and what comes of them: all channels of a frame, one frame after the other.
+  /// Turns of a frame and the share of chaos, of all channels of a frame, one frame after the other. The turns have the place
+  /// of `rows`, which are not written before they are done.
   let turns, chaos: UnsafeMutablePointer<Float>
   private let lanes: LaneRoom
 
+  /// A channel's frames, and those of all channels one after the other.
   var rows: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.rows } }
   var turned: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { lanes.turned } }
 
   @inline(__always) @_noLocks init(_ block: Block) {
     var arena = Arena(block.scratch)
     places = arena.reserve(24 &* 8).assumingMemoryBound(to: Double.self)
-    turns = arena.take(Float.self, 8 &* blockCapacity)
     chaos = arena.take(Float.self, 8 &* blockCapacity)
     lanes = LaneRoom(&arena)
+    turns = lanes.rows
   }
 
   /// Writes turns and chaos of channels; those that are not there go with the last one. Returns the numbers of a frame, 0
