@@ -1,6 +1,7 @@
 import Glibc
 import Patch
 import Realtime
+import Testing
 
 @testable import Processors
 
@@ -366,9 +367,18 @@ final class KernelBench<K: Kernel> {
     let musical = UnsafeMutablePointer<Transport>.allocate(capacity: 1)
     owned.append(UnsafeMutableRawPointer(musical))
     musical.initialize(to: transport ?? Transport(rate: rate))
-    let scratch = UnsafeMutableRawPointer.allocate(byteCount: BlockContext.scratchSize, alignment: 64)
+    let scratch = UnsafeMutableRawPointer.allocate(
+      byteCount: BlockContext.scratchSize + Self.guardBytes, alignment: 64)
     owned.append(scratch)
     scratch.initializeMemory(as: UInt8.self, repeating: 0xFF, count: BlockContext.scratchSize)
+    let behind = scratch + BlockContext.scratchSize
+    behind.initializeMemory(as: UInt8.self, repeating: 0xa5, count: Self.guardBytes)
+    defer {
+      // The scratch memory of a block is all that a kernel may take for its work.
+      if (0..<Self.guardBytes).contains(where: { behind.load(fromByteOffset: $0, as: UInt8.self) != 0xa5 }) {
+        Issue.record("\(K.description.name) wrote behind the scratch memory of a block")
+      }
+    }
     let context = BlockContext(
       frames: length, time: time, rate: Float(rate), driver: driver,
       transport: transport == nil ? nil : musical, scratch: scratch)
