@@ -41,6 +41,7 @@ import Terminal
   func takeListened() -> ListenedSound? { inner.takeListened() }
   func showPrograms(_ isShown: Bool) {}
   func takeNotices() -> [String] { inner.takeNotices() }
+  var isStirring: Bool { inner.isStirring }
   func tick() { inner.tick() }
 }
 

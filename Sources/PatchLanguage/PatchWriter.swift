@@ -41,8 +41,11 @@ public enum PatchWriter {
   }
 
   /// Lines of some nodes, in the order of the file, with the cables between them and without their places: what a
-  /// clipboard takes. A sub-patch has its inside with it, in lines or in its file.
-  public static func lines(of nodes: Set<NodeID>, in patch: Patch, catalogue: KindCatalogue) -> String {
+  /// clipboard takes. A sub-patch has its inside with it, in lines or in its file. `naming`: names of files for who is not
+  /// in the patch's folder.
+  public static func lines(
+    of nodes: Set<NodeID>, in patch: Patch, catalogue: KindCatalogue, naming: ((String) -> String)? = nil
+  ) -> String {
     let chosen = patch.nodes.values.filter { nodes.contains($0.id) }
     let inside = chosen.flatMap { patch.allNodes(inside: $0.name) }
     let all = nodes.union(inside.map(\.id))
@@ -61,7 +64,9 @@ public enum PatchWriter {
       node.place = nil
       if !text.isEmpty { text += "\n" }
       write(
-        node, of: patch, among: all, catalogue: catalogue, isShared: shared.contains(node.name), to: &text)
+        node, of: patch, among: all, catalogue: catalogue, isShared: shared.contains(node.name),
+        naming: naming,
+        to: &text)
     }
     return text
   }
@@ -69,10 +74,15 @@ public enum PatchWriter {
   /// `nodes`: those of which cables are written; nil: all.
   private static func write(
     _ node: Node, of patch: Patch, among nodes: Set<NodeID>? = nil, catalogue: KindCatalogue,
-    isShared: Bool = false, to text: inout String
+    isShared: Bool = false, naming: ((String) -> String)? = nil, to text: inout String
   ) {
     let kind = catalogue[node.kind]
-    let settings = ordered(node.settings, kind)
+    let settings = ordered(node.settings, kind).map { path, value in
+      guard let naming, kind?[parameter: path.name]?.fileType != nil, case .text(let file) = value,
+        !file.isEmpty
+      else { return (path, value) }
+      return (path, .text(naming(file)))
+    }
 
     var line = "node \(node.name) \(node.kind)"
     for (path, value) in settings where standsInNodeLine(path, node) { line += " \(path.line)=\(value.line)" }

@@ -5,72 +5,14 @@
 /// Each trunk has one vertical line in a gap, its track. Lines of different trunks never overlap; at a
 /// crossing one goes over the other. Only cables to the same input merge.
 struct CableRouter {
-  /// A trunk in a gap, or a part of it between doglegs: the rows where it enters or leaves at each side.
-  /// Trunks that lead only to one common input share a piece, where they merge.
-  struct Piece {
-    /// In ascending order, as the rows are. Most pieces have one or two of each.
-    private(set) var trunks: [Int]
-    private(set) var lefts: [Int]
-    private(set) var rights: [Int]
-    private(set) var top: Int
-    private(set) var bottom: Int
-    var track = 0
-    /// Index among the pieces of a trunk with doglegs.
-    var part = 0
-
-    init(trunks: [Int], lefts: Set<Int>, rights: Set<Int>, part: Int = 0) {
-      (self.trunks, self.lefts, self.rights, self.part) = (trunks, lefts.sorted(), rights.sorted(), part)
-      (top, bottom) = (0, 0)
-      measure()
-    }
-
-    private mutating func measure() {
-      top = min(lefts.first ?? .max, rights.first ?? .max)
-      bottom = max(lefts.last ?? .min, rights.last ?? .min)
-    }
-
-    /// Takes a piece in that leads to the same input.
-    mutating func merge(_ other: Piece) {
-      trunks = Set(trunks).union(other.trunks).sorted()
-      lefts = Set(lefts).union(other.lefts).sorted()
-      measure()
-    }
-
-    /// The part below a cut, which this one meets on a row.
-    mutating func cut(at row: Int) -> Piece {
-      defer {
-        rights = [row]
-        measure()
-      }
-      return Piece(trunks: trunks, lefts: [row], rights: Set(rights), part: part + 1)
-    }
-
-    /// Runs straight through, without a track.
-    var isStraight: Bool { top == bottom }
-
-    func overlaps(_ other: Piece) -> Bool { top <= other.bottom && other.top <= bottom }
-
-    /// True when its line from the left would otherwise overlap the other's line to the right.
-    func mustPrecede(_ other: Piece) -> Bool {
-      if trunks.contains(where: { other.trunks.contains($0) }) { return part < other.part }
-      guard overlaps(other) else { return false }
-      return lefts.contains { other.rights.contains($0) && !rights.contains($0) }
-    }
-
-    /// Number of crossings between the two if this one's track is to the left. A merge where the other's
-    /// track continues both ways counts double: it looks as if all lines led everywhere.
-    func crossings(leftOf other: Piece) -> Int {
-      guard overlaps(other) else { return 0 }
-      return rights.count { $0 >= other.top && $0 <= other.bottom && !other.rights.contains($0) }
-        + 2 * rights.count { $0 > other.top && $0 < other.bottom && other.rights.contains($0) }
-        + other.lefts.count { $0 >= top && $0 <= bottom }
-    }
-  }
-
   let layout: GraphLayout
   /// Gap n is right of column n - 1. Gap 0 is left of the first columns of all bands: what leads from one band to another
   /// goes that way.
   private var gaps: [[Piece]]
+  /// The pieces of each trunk in each gap, in their order.
+  private var chains: [[Int: [Int]]] = []
+  /// Rows of the trunks that pass each column, from the top of its band.
+  private let passRows: [[Int: Int]]
   /// Number of tracks of each gap.
   private var tracks: [Int]
   /// A trunk's lane below its band, for its backward cables and those to other bands: its row, and the first column
@@ -93,6 +35,11 @@ struct CableRouter {
     tops = Array(repeating: 0, count: layout.nodes.count)
     bandTops = Array(repeating: 0, count: layout.bands.count)
     bandBottoms = bandTops
+    passRows = zip(layout.items, layout.rows).map { items, rows in
+      var known: [Int: Int] = [:]
+      for case (.pass(let trunk), let row) in zip(items, rows) { known[trunk] = row }
+      return known
+    }
     for band in layout.bands.indices {
       for column in layout.columns(ofBand: band) {
         for (item, row) in zip(layout.items[column], layout.rows[column]) {
@@ -152,18 +99,16 @@ struct CableRouter {
     for gap in gaps.indices {
       let straight = gaps[gap].filter(\.isStraight)
       let top = gap == 0 ? 0 : bandTops[layout.band(of: gap - 1)]
-      var pieces = schedule(merged(gaps[gap].filter { !$0.isStraight }), straight, from: top)
-      for index in pieces.indices {
-        var track = 0
-        for before in 0..<index where pieces[before].track >= track {
-          if pieces[before].overlaps(pieces[index]) || pieces[before].mustPrecede(pieces[index]) {
-            track = pieces[before].track + 1
-          }
-        }
-        pieces[index].track = track
-      }
+      let pieces = schedule(merged(gaps[gap].filter { !$0.isStraight }), straight, from: top)
       tracks[gap] = (pieces.map(\.track).max() ?? -1) + 1
       gaps[gap] = straight + pieces
+    }
+    chains = gaps.map { pieces in
+      var known: [Int: [Int]] = [:]
+      for (index, piece) in pieces.enumerated() {
+        for trunk in piece.trunks { known[trunk, default: []].append(index) }
+      }
+      return known.mapValues { $0.sorted { pieces[$0].part < pieces[$1].part } }
     }
   }
 
@@ -228,19 +173,50 @@ struct CableRouter {
   }
 
   private func passRow(_ trunk: Int, _ column: Int) -> Int? {
-    layout.items[column].firstIndex(of: .pass(trunk)).map {
-      layout.rows[column][$0] + bandTops[layout.band(of: column)]
-    }
+    passRows[column][trunk].map { $0 + bandTops[layout.band(of: column)] }
   }
 
   // MARK: Order of the tracks
 
-  /// Orders a gap's pieces from left to right so that none overlaps another and few cross; cuts pieces that
-  /// block each other.
+  /// Orders a gap's pieces from left to right so that none overlaps another and few cross, and gives them tracks; cuts pieces
+  /// that block each other.
   private func schedule(_ pieces: [Piece], _ straight: [Piece], from top: Int) -> [Piece] {
+    // What lies above has nothing to do with what lies below, unless a cut leads from the one to the other.
+    let apart = Self.apart(pieces).map { ordered($0, straight, from: top) }
+    let isCut = apart.reduce(0) { $0 + $1.count } > pieces.count
+    return (isCut ? [ordered(pieces, straight, from: top)] : apart).flatMap { withTracks($0) }
+  }
+
+  private func ordered(_ pieces: [Piece], _ straight: [Piece], from top: Int) -> [Piece] {
     var queue = TrackQueue(pieces)
     while !queue.isEmpty { queue.takeNext(avoiding: straight, from: top) }
     return queue.done
+  }
+
+  /// Sets of pieces of which none overlaps one of another set.
+  private static func apart(_ pieces: [Piece]) -> [[Piece]] {
+    var sets: [[Int]] = []
+    var bottom = Int.min
+    for index in pieces.indices.sorted(by: { (pieces[$0].top, $0) < (pieces[$1].top, $1) }) {
+      if pieces[index].top > bottom { sets.append([]) }
+      sets[sets.count - 1].append(index)
+      bottom = max(bottom, pieces[index].bottom)
+    }
+    return sets.map { $0.sorted().map { pieces[$0] } }
+  }
+
+  private func withTracks(_ ordered: [Piece]) -> [Piece] {
+    var pieces = ordered
+    for index in pieces.indices {
+      var track = 0
+      for before in 0..<index where pieces[before].track >= track {
+        if pieces[before].overlaps(pieces[index]) || pieces[before].mustPrecede(pieces[index]) {
+          track = pieces[before].track + 1
+        }
+      }
+      pieces[index].track = track
+    }
+    return pieces
   }
 
   // MARK: The result
@@ -321,7 +297,7 @@ struct CableRouter {
     var row = from.row + source.row
     var points = [Point(from.right - 1, row)]
     func cross(_ gap: Int, to next: Int, fromLeft: Bool, toRight: Bool) {
-      var chain = gaps[gap].filter { $0.trunks.contains(trunk) }.sorted { $0.part < $1.part }
+      var chain = (chains[gap][trunk] ?? []).map { gaps[gap][$0] }
       if !toRight { chain = Array(chain.prefix(1)) }
       if !fromLeft { chain = Array(chain.suffix(1)) }
       for (index, piece) in chain.enumerated() where !piece.isStraight {

@@ -8,16 +8,21 @@ extension Diagram {
   ) -> Diagram {
     let groups = Self.islands(nodes, cables)
     if groups.count == 1 { return wrapped(nodes, cables, options, page) }
-    var parts: [(group: [Int], diagram: Diagram)] = []
-    for group in groups {
-      let names = Set(group.map { nodes[$0].name })
-      let own = group.map { nodes[$0] }
-      let part = cables.filter { names.contains($0.source) && names.contains($0.destination) }
-      let diagram = Diagram(nodes: own, cables: part, options: options, bands: [0])
-      parts.append(
-        (group, diagram.size.columns > page.columns ? diagram.wrapped(own, part, options, page) : diagram))
+    var groupOf: [String: Int] = [:]
+    for (number, group) in groups.enumerated() {
+      for node in group { groupOf[nodes[node].name] = number }
     }
-    return Self.joined(parts.map(\.diagram), nodes, cables, options, page)
+    var cablesOf = groups.map { _ in [DiagramCable]() }
+    for cable in cables {
+      guard let group = groupOf[cable.source], groupOf[cable.destination] != nil else { continue }
+      cablesOf[group].append(cable)
+    }
+    let parts = zip(groups, cablesOf).map { group, part in
+      let own = group.map { nodes[$0] }
+      let diagram = Diagram(nodes: own, cables: part, options: options, bands: [0])
+      return diagram.size.columns > page.columns ? diagram.wrapped(own, part, options, page) : diagram
+    }
+    return Self.joined(parts, nodes, cables, options, page)
   }
 
   // MARK: Bands

@@ -118,6 +118,31 @@ public enum DisplayWidth {
     return right ? fill + cut : cut + fill
   }
 
+  /// A text in rows of at most so many columns, cut between words; a word that is wider is cut, too.
+  public static func rows(of text: String, columns: Int) -> [String] {
+    guard columns > 0, of(text) > columns else { return [text] }
+    var rows: [String] = []
+    var row = ""
+    for (index, word) in text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
+      let longer = index == 0 ? String(word) : row + " " + word
+      if of(longer) <= columns {
+        row = longer
+        continue
+      }
+      while row.last == " " { row.removeLast() }
+      if !row.isEmpty { rows.append(row) }
+      row = ""
+      for character in word {
+        if !row.isEmpty, of(row + String(character)) > columns {
+          rows.append(row)
+          row = ""
+        }
+        row.append(character)
+      }
+    }
+    return rows + [row]
+  }
+
   private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.value >= 0xFE00 && scalar.value <= 0xFE0F { return false }  // variation selectors
     switch scalar.properties.generalCategory {

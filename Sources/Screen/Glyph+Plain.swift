@@ -14,7 +14,7 @@ extension Glyph {
 
   /// Signs and blocks by what they mean.
   private static let table: [Unicode.Scalar: Unicode.Scalar] = pairs(
-    "…~ ▸> ▶> ›> →> ◂< ←< ‹< ↑^ ↓v ▾v ●* ○o •* ◆* ◇o ◌. ≠! ■# ·. ×x −- ⇄% ↺@ Ø! ▎| ▏| ▕| █# ▇# ▆# ▅= ▄= ▃- ▂- ▁. ░. ▒: ▓# "
+    "…~ ▸> ▶> ›> →> ◂< ←< ‹< ↑^ ↓v ▾v ●* ◉@ ○o •* ◆* ◇o ◌. ≠! ■# ·. ×x −- ⇄% ↺@ Ø! ▎| ▏| ▕| █# ▇# ▆# ▅= ▄= ▃- ▂- ▁. ░. ▒: ▓# "
       + "┈. ┊: ┄. ┆: ╌. ╎: ①1 ②2 ③3 ④4 ⑤5 ⑥6 ⑦7 ⑧8 ♩b ⇧^ ±+ °o µu μu “\" ”\" ‘' ’' –- —- €E £L §S")
 
   /// Letters of Latin, without their marks.
@@ -30,6 +30,13 @@ extension Glyph {
         let scalars = Array(pair.unicodeScalars)
         return (scalars[0], scalars[1])
       }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+extension String {
+  /// The same text in ASCII.
+  public var plain: String {
+    map { $0 == "…" ? "..." : $0.isASCII ? String($0) : String(Glyph($0).plain.character) }.joined()
   }
 }
 

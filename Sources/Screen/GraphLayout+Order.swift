@@ -44,10 +44,14 @@ extension GraphLayout {
       }
       var result = nodesHere.map { Item.node($0) }
       // A pass starts at the relative height of its source in the previous column.
+      let places = index > 0 && !passes.isEmpty ? indices(items[index - 1]) : [:]
+      let sources =
+        places.isEmpty
+        ? [:]
+        : Dictionary(
+          links[index - 1].map { ($0.right, $0.left) }, uniquingKeysWith: { first, _ in first })
       for pass in passes {
-        guard index > 0, let link = links[index - 1].first(where: { $0.right == pass }),
-          let row = items[index - 1].firstIndex(of: link.left)
-        else {
+        guard let source = sources[pass], let row = places[source] else {
           result.append(pass)
           continue
         }

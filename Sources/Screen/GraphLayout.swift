@@ -165,7 +165,14 @@ struct GraphLayout {
   // MARK: Bands
 
   /// The band of a column.
-  func band(of column: Int) -> Int { (bands.firstIndex { $0 > column } ?? bands.count) - 1 }
+  func band(of column: Int) -> Int {
+    var (low, high) = (0, bands.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if bands[middle] > column { high = middle } else { low = middle + 1 }
+    }
+    return low - 1
+  }
 
   /// Columns of a band.
   func columns(ofBand band: Int) -> Range<Int> {

@@ -3,19 +3,23 @@ import Engine
 // Formatting of the edit log, for people and for programs.
 
 extension Printout {
-  /// `residue -131.0 dBFS, step -48.2 dB`: the excess over the steady signal.
+  /// `-31.0 dBFS above 5 kHz, a step of -48.2 dB`: the excess over the steady signal.
   public static func figures(of edit: EditEntry) -> String {
     guard edit.isMeasured else { return "not measured" }
     if edit.residue == 0, edit.step == 0 { return "nothing above the steady signal" }
-    return "residue \(fixed(edit.residueLevel, 1)) dBFS, step \(fixed(edit.stepLevel, 1)) dB"
+    return words(edit, digits: 1).joined(separator: ", ")
   }
 
   /// The same in a few words: what an ear might notice.
   public static func effect(of edit: EditEntry) -> String {
     guard edit.isMeasured else { return "not measured" }
     if edit.residue == 0, edit.step == 0 { return "nothing above the steady signal" }
-    return edit.residue > 0
-      ? "\(fixed(edit.residueLevel, 0)) dBFS above 5 kHz" : "a step of \(fixed(edit.stepLevel, 0)) dB"
+    return words(edit, digits: 0)[0]
+  }
+
+  private static func words(_ edit: EditEntry, digits: Int) -> [String] {
+    (edit.residue > 0 ? ["\(fixed(edit.residueLevel, digits)) dBFS above 5 kHz"] : [])
+      + (edit.step > 0 ? ["a step of \(fixed(edit.stepLevel, digits)) dB"] : [])
   }
 
   /// An array with an object for each edit: `line`, `time` (seconds), `fade` (seconds), `step` (dB of full

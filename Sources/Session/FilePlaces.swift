@@ -24,6 +24,11 @@ package enum FilePath {
     return file[...slash] + written
   }
 
+  /// The same as an absolute path, which means the file in any patch.
+  package static func absolute(_ written: String, from file: String) -> String {
+    plain(PatchFile.absolute(resolved(written, from: file)))
+  }
+
   private static var home: String? {
     if let home = getenv("HOME") { return String(cString: home) }
     return getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) }

@@ -92,10 +92,13 @@ extension Session {
       guard let echo = course.echo.flatMap({ patch[named: $0] }),
         let scale = try? patch.scale(of: name, course, catalogue: catalogue),
         let value = try? patch.controlled(name.target, catalogue: catalogue).value,
-        let place = scale.place(of: value), echoed[name] != place
+        let place = scale.place(of: value), echoed[name]?.place != place
       else { continue }
-      echoed[name] = place
-      if engine.place(of: name).map({ scale.value(at: $0) == value }) == true { continue }
+      let heard = engine.place(of: name)
+      // A controller that has been told a value since it was moved no longer stands where it was moved to.
+      let hasMoved = heard != echoed[name]?.heard
+      echoed[name] = (place, heard)
+      if hasMoved, heard.map({ scale.value(at: $0) == value }) == true { continue }
       for event in name.source.events(at: place) { engine.perform(event, on: echo.id) }
     }
   }

@@ -100,8 +100,8 @@ public struct SessionOptions: Sendable {
   var tuningsInUse: [NodeID: Tuning] = [:]
   /// Values that maps move at present.
   var mapGesture: MapGesture?
-  /// Positions that controllers have been told of, or have set.
-  var echoed: [MapName: Int] = [:]
+  /// Positions of values that controllers have been told of, or have set, each with where the controller was moved last.
+  var echoed: [MapName: (place: Int, heard: Int?)] = [:]
   /// True when the patch uses the transport.
   var knownUse: (revision: Revision, isUsed: Bool)?
   /// The present scene, as of a state.

@@ -12,22 +12,17 @@ import Screen
   private let line: TerminalLine
   /// The typed line stands in the last row.
   private var hasEntry = false
-  /// Called before the process is stopped, and when it goes on.
-  public var beforeStop: () -> Void {
-    get { line.beforeStop }
-    set { line.beforeStop = newValue }
-  }
-  public var afterStop: () -> Void {
-    get { line.afterStop }
-    set { line.afterStop = newValue }
-  }
+  /// It gets ASCII alone.
+  private let isPlain: Bool
 
   private static let startModes = "\u{1B}[?2004h\u{1B}[?1004h\u{1B}[?u\u{1B}[c"
   private static let endModes = "\u{1B}[?2004l\u{1B}[?1004l"
 
-  /// Takes over the terminal at standard input and output.
-  public init() throws(TerminalError) {
-    line = try TerminalLine()
+  /// Takes over the terminal at standard input and output. `isPlain`: it gets ASCII alone, whatever it could show.
+  public init(isPlain: Bool = false, stop: StopWork = StopWork()) throws(TerminalError) {
+    let name = getenv("TERM").map { String(cString: $0) } ?? ""
+    self.isPlain = !CharacterSet.chooseUnicode(terminal: name) || isPlain
+    line = try TerminalLine(stop: stop)
     line.resume = { [unowned self] in begin() }
     begin()
   }
@@ -43,11 +38,21 @@ import Screen
 
   // MARK: Output
 
-  /// Adds lines, above the one that is being typed.
+  /// Adds lines, above the one that is being typed. What is wider than the terminal goes on in the next row, with a whole word.
   public func say(_ lines: [String]) {
     guard !lines.isEmpty, !line.isClosed else { return }
-    line.write((hasEntry ? "\r\u{1B}[K" : "") + lines.map { $0 + "\r\n" }.joined())
+    let columns = columns
+    let rows = lines.flatMap { DisplayWidth.rows(of: shown($0), columns: columns) }
+    line.write((hasEntry ? "\r\u{1B}[K" : "") + rows.map { $0 + "\r\n" }.joined())
     hasEntry = false
+  }
+
+  private func shown(_ text: String) -> String { isPlain ? text.plain : text }
+
+  /// Columns of the terminal; as good as endless where it does not tell.
+  private var columns: Int {
+    var size = winsize()
+    return ioctl(line.output, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : .max
   }
 
   /// Shows the line that is being typed, with the cursor before its character of this number; nil: none is. A letter at the
@@ -56,21 +61,21 @@ import Screen
     guard !line.isClosed else { return }
     guard let entry else {
       if hasEntry { line.write("\r\n") }
-      (hasEntry, shown) = (false, "")
+      (hasEntry, written) = (false, "")
       return
     }
-    let text = entry.sign + entry.text
+    let text = shown(entry.sign + entry.text)
     let behind = entry.text.count - entry.cursor
-    if hasEntry, text.hasPrefix(shown), behind == 0, wasAtEnd {
-      line.write(String(text.dropFirst(shown.count)))
-    } else if !hasEntry || text != shown || behind != 0 || !wasAtEnd {
-      let back = behind > 0 ? "\u{1B}[\(DisplayWidth.of(entry.text.suffix(behind)))D" : ""
+    if hasEntry, text.hasPrefix(written), behind == 0, wasAtEnd {
+      line.write(String(text.dropFirst(written.count)))
+    } else if !hasEntry || text != written || behind != 0 || !wasAtEnd {
+      let back = behind > 0 ? "\u{1B}[\(DisplayWidth.of(shown(String(entry.text.suffix(behind)))))D" : ""
       line.write("\r" + text + "\u{1B}[K" + back)
     }
-    (hasEntry, shown, wasAtEnd) = (true, text, behind == 0)
+    (hasEntry, written, wasAtEnd) = (true, text, behind == 0)
   }
 
-  private var shown = ""
+  private var written = ""
   private var wasAtEnd = true
 
   /// Puts a text into the clipboard, where the terminal lets programs do so (OSC 52).

@@ -52,11 +52,11 @@ public final class Terminal {
   private var painter: Painter
 
   /// Takes over the terminal at standard input and output. `isPlain`: it gets ASCII alone, whatever it could show.
-  public init(isPlain: Bool = false) throws(TerminalError) {
+  public init(isPlain: Bool = false, stop: StopWork = StopWork()) throws(TerminalError) {
     let name = getenv("TERM").map { String(cString: $0) } ?? ""
-    let hasUnicode = Terminal.chooseLocale() && !Terminal.isOld(name) && !isPlain
+    let hasUnicode = CharacterSet.chooseUnicode(terminal: name) && !isPlain
     // Before ncurses, which leaves signals alone that have a handler.
-    line = try TerminalLine()
+    line = try TerminalLine(stop: stop)
     guard !name.isEmpty else {
       line.close()
       throw .unknownTerminal(name)
@@ -124,28 +124,6 @@ public final class Terminal {
     return setupterm(direct, STDOUT_FILENO, &error) == OK ? direct : name
   }
 
-  /// Terminals and consoles from before Unicode.
-  private static func isOld(_ name: String) -> Bool {
-    ["vt1", "vt2", "vt3", "vt4", "vt5", "ansi", "cons25", "wy", "sun"].contains { name.hasPrefix($0) }
-  }
-
-  /// Sets the user's locale, and says if it has Unicode. Where none is set, or the one set is missing here, one with
-  /// Unicode is looked for. Only the character type is set, so decimal points stay points.
-  private static func chooseLocale() -> Bool {
-    // Of a locale's name, as in `de_DE.utf8@euro`, or alone.
-    func isUnicode(_ name: String) -> Bool {
-      let codeset = name.split(separator: ".").last?.split(separator: "@").first
-      return ["utf-8", "utf8"].contains(codeset?.lowercased())
-    }
-    let wanted = ["LC_ALL", "LC_CTYPE", "LANG"].lazy
-      .compactMap { (name: String) in getenv(name).map { String(cString: $0) } }.first { !$0.isEmpty }
-    setlocale(LC_CTYPE, "")
-    if isUnicode(String(cString: sostenuto_codeset())) { return true }
-    if let wanted, !isUnicode(wanted) { return false }
-    for name in ["C.UTF-8", "C.utf8", "en_US.UTF-8"] where setlocale(LC_CTYPE, name) != nil { break }
-    return true
-  }
-
   /// A string capability of the terminal's description.
   private static func string(_ name: String) -> String? {
     guard let value = tigetstr(name), Int(bitPattern: value) != -1 else { return nil }
@@ -203,16 +181,6 @@ public final class Terminal {
 
   /// The effect of ctrl-z elsewhere: restores the terminal and stops until the shell continues the process.
   public func suspend() { line.suspend() }
-
-  /// Called before the process is stopped, and when it goes on.
-  public var beforeStop: () -> Void {
-    get { line.beforeStop }
-    set { line.beforeStop = newValue }
-  }
-  public var afterStop: () -> Void {
-    get { line.afterStop }
-    set { line.afterStop = newValue }
-  }
 
   private func resume() {
     leaveCurses()

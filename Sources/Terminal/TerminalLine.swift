@@ -3,6 +3,17 @@ import Glibc
 import Loop
 import Screen
 
+/// Work around a stop of the process, as by ctrl-z.
+public struct StopWork {
+  let before: () -> Void
+  let after: () -> Void
+
+  /// `before`: done before the process is stopped; `after`: when it goes on.
+  public init(before: @escaping () -> Void = {}, after: @escaping () -> Void = {}) {
+    (self.before, self.after) = (before, after)
+  }
+}
+
 /// The line to the terminal at standard input and output: bytes out; keys, signals and answers in. There is one at a time, and
 /// on every way out of the program the terminal is put back as it was. Main thread.
 @MainActor final class TerminalLine {
@@ -11,9 +22,7 @@ import Screen
   /// Key releases are reported: the kitty keyboard protocol, which tmux and others lack.
   private(set) var hasKeyRelease = false
   private(set) var isClosed = false
-  /// Called before the process is stopped, and when it goes on.
-  var beforeStop: () -> Void = {}
-  var afterStop: () -> Void = {}
+  private let stop: StopWork
   /// Takes the terminal over again after a stop.
   var resume: () -> Void = {}
   /// The size has changed.
@@ -38,7 +47,8 @@ import Screen
   private static let startKeyboard = "\u{1B}[>31u"
   private static let endKeyboard = "\u{1B}[<u"
 
-  init() throws(TerminalError) {
+  init(stop: StopWork) throws(TerminalError) {
+    self.stop = stop
     guard isatty(input) == 1 else { throw .notATerminal("standard input") }
     guard isatty(output) == 1 else { throw .notATerminal("standard output") }
     let failure = cterminal_install(input, output)
@@ -103,11 +113,11 @@ import Screen
   func suspend() {
     // Keys that are let go meanwhile are told to the shell.
     queue(.focus(false))
-    beforeStop()
+    stop.before()
     cterminal_restore()
     cterminal_stop()
     resume()
-    afterStop()
+    stop.after()
   }
 
   // MARK: Input

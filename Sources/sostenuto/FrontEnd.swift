@@ -8,10 +8,6 @@ import Terminal
 
 /// The terminal front end's loop: events in, canvases out, 25 per second while something moves, and one at once after a key.
 enum FrontEnd {
-  /// Nanoseconds between two ticks of the session.
-  private static let interval: Int64 = 40_000_000
-  /// The same while nothing has moved for a while: a screen at rest should cost next to nothing.
-  private static let restInterval: Int64 = 120_000_000
   /// Time between two drawings: twice that of a drawing, but a new layout of thousands of boxes takes seconds once.
   private static let pause: ClosedRange<Int64> = 8_000_000...500_000_000
 
@@ -28,23 +24,21 @@ enum FrontEnd {
     sessionOptions.followsFile = true
     sessionOptions.keepsInputs = options.keepsInputs
     let session = Session(options: sessionOptions)
+    let isNew = options.patch.map { access($0, F_OK) != 0 } ?? false
     if options.isTour {
       session.openText(StarterPatch.tour(instrument: Installation.organ))
     } else {
       try open(options.patch, session)
     }
-    let lines = options.isLinear ? try LineTerminal() : nil
-    let terminal = options.isLinear ? nil : try Terminal(isPlain: options.isPlain)
+    let stop = StopWork(before: { session.withdraw() }, after: { session.rejoin() })
+    let lines = options.isLinear ? try LineTerminal(isPlain: options.isPlain, stop: stop) : nil
+    let terminal = options.isLinear ? nil : try Terminal(isPlain: options.isPlain, stop: stop)
     defer {
       lines?.close()
       terminal?.close()
     }
     session.start()
     defer { session.stop() }
-    terminal?.beforeStop = { session.withdraw() }
-    terminal?.afterStop = { session.rejoin() }
-    lines?.beforeStop = { session.withdraw() }
-    lines?.afterStop = { session.rejoin() }
     let workbench = SessionWorkbench(session: session)
     defer { workbench.endPreview() }
     if options.isPatchbay {
@@ -56,6 +50,7 @@ enum FrontEnd {
       findLayout: { try layout($0) })
     if let notes { app.state.play.layout = notes }
     app.themes = preferences.names
+    app.settingsFile = preferences.settingsFile
     if !preferences.problems.isEmpty {
       app.tell(preferences.problems)
     } else if let (text, isError) = session.diagnostics.summary {
@@ -63,7 +58,8 @@ enum FrontEnd {
     } else if let song = session.songName {
       app.state.message = .init(SessionWorkbench.songPlays(song))
     } else if app.state.message == nil {
-      app.state.message = .init(session.status.driverMessage)
+      let file = isNew ? session.file.map { "\(PatchFile.split($0).name) is a new patch; " } : nil
+      app.state.message = .init((file ?? "") + session.status.driverMessage)
     }
     app.isCalm = options.isCalm || preferences.settings.isCalm
     if let folder = options.patch, FolderListing.isFolder(folder) { app.browse(folder) }
@@ -115,7 +111,9 @@ enum FrontEnd {
         drawing.draw(app.picture(columns: terminal.columns, rows: terminal.rows), isSmall: app.isSmall)
       }
     }
+    var pace = TickPace()
     let ticks = loop.timer(due: nextDrawing) { now in
+      if pace.sleeps(app, now: now) { return pace.next(app, now: now) }
       workbench.hasKeyRelease = terminal.capabilities.hasKeyRelease
       if preferences.look(now: now) {
         app.keymap = preferences.keymap
@@ -126,7 +124,7 @@ enum FrontEnd {
       workbench.followsFile = preferences.settings.followsFile
       app.tick()
       show()
-      return now + (app.isResting ? restInterval : interval)
+      return pace.next(app, now: now)
     }
     var ending: Int32 = 0
     terminal.listen(on: loop) { events in
@@ -148,7 +146,7 @@ enum FrontEnd {
         app.wish = .none
       }
       show()
-      ticks.due = min(ticks.due ?? .max, EventLoop.now() + interval)
+      ticks.due = min(ticks.due ?? .max, TickPace.soon(now: EventLoop.now()))
     }
     try loop.run()
     return ending

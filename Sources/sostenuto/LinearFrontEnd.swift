@@ -6,9 +6,6 @@ import Terminal
 
 /// The front end without a screen: the same keys, and what they change is told in lines.
 enum LinearFrontEnd {
-  private static let interval: Int64 = 40_000_000
-  private static let restInterval: Int64 = 120_000_000
-
   /// Returns the signal that ended it, or 0.
   @MainActor static func loop(
     _ app: App, _ workbench: SessionWorkbench, _ terminal: LineTerminal, _ preferences: Preferences
@@ -20,7 +17,9 @@ enum LinearFrontEnd {
       terminal.say(narrator.news(isAnswer: isAnswer))
       terminal.show(narrator.entry)
     }
+    var pace = TickPace()
     let ticks = loop.timer(due: EventLoop.now()) { now in
+      if pace.sleeps(app, now: now) { return pace.next(app, now: now) }
       workbench.hasKeyRelease = terminal.hasKeyRelease
       if preferences.look(now: now) {
         app.keymap = preferences.keymap
@@ -29,7 +28,7 @@ enum LinearFrontEnd {
       workbench.followsFile = preferences.settings.followsFile
       app.tick()
       tell(isAnswer: false)
-      return now + (app.isResting ? restInterval : interval)
+      return pace.next(app, now: now)
     }
     var ending: Int32 = 0
     terminal.listen(on: loop) { events in
@@ -52,7 +51,7 @@ enum LinearFrontEnd {
         app.wish = .none
         tell(isAnswer: true)
       }
-      ticks.due = min(ticks.due ?? .max, EventLoop.now() + interval)
+      ticks.due = min(ticks.due ?? .max, TickPace.soon(now: EventLoop.now()))
     }
     try loop.run()
     return ending

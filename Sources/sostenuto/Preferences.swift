@@ -27,6 +27,16 @@ import Session
   /// The folder's path with a name in it; nil without a home.
   private func path(_ name: String) -> String? { Installation.own.map { $0 + "/" + name } }
 
+  /// The file of settings as a person writes it: `~/.config/sostenuto/config.toml`.
+  var settingsFile: String {
+    let path = path("config.toml") ?? "config.toml"
+    guard let home = getenv("HOME").map({ String(cString: $0) }), home.count > 1, path.hasPrefix(home + "/")
+    else {
+      return path
+    }
+    return "~" + path.dropFirst(home.count)
+  }
+
   // MARK: Reading
 
   /// Reads all files.

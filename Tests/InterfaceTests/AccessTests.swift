@@ -71,6 +71,22 @@ import Testing
     #expect(told(stage, narrator, "esc F5").contains("view trace"))
   }
 
+  /// The help of a verb is told whole, an edit once, and a node without sound in words.
+  @Test func nothingIsToldTwiceOrByHalves() {
+    let stage = Stage.demo()
+    let narrator = Narrator(stage.app)
+    _ = narrator.greeting()
+    let help = told(stage, narrator, ": =help_tempo enter")
+    #expect(help.ranges(of: "tempo 120").count == 1, "\(help)")
+    #expect(help.contains("Beats a minute") && help.contains("position in the bar stays."), "\(help)")
+    #expect(told(stage, narrator, "down").isEmpty, "the rest of the sentence")
+    _ = told(stage, narrator, "esc F12")
+    let edit = told(stage, narrator, ": =set_dist.drive_4dB enter")
+    #expect(edit.split(separator: "\n").filter { $0.hasPrefix("set dist.drive 4dB") }.count == 1, "\(edit)")
+    stage.app.desk.focus(stage.session.patch.id(named: "keys") ?? NodeID(raw: 0))
+    #expect(told(stage, narrator, "F2 v").contains("keys has no sound of its own"))
+  }
+
   @Test func playModeAndItsPedalAreToldAndTheTypedLineIsKnown() {
     let stage = Stage.demo()
     let narrator = Narrator(stage.app)

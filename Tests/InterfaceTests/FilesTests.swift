@@ -106,6 +106,25 @@ import Testing
     #expect(stage.session.patch == before && stage.session.undoList.count == 9)
   }
 
+  /// The reason why a file is not heard is seen whole, at the lower edge of the list.
+  @Test(arguments: [(110, 30), (80, 24), (60, 24)])
+  func whatIsWrongWithAFileIsSeenWhole(columns: Int, rows: Int) throws {
+    let shelf = try Shelf()
+    let stage = Stage.demo()
+    (stage.columns, stage.rows) = (columns, rows)
+    stage.app.browse(shelf.path)
+    let before = stage.screen
+    var scene = stage.app.scene
+    scene.preview = "/home/me/music/bad.sfz:1: no <region> in it: `junk` is neither a header nor an opcode"
+    let screen = Views.draw(scene, stage.app.state, columns: columns, rows: rows).text
+    func letters(_ text: String) -> String { text.filter { !$0.isWhitespace && !"│─".contains($0) } }
+    // Beside the list stands the graph.
+    if columns < 100 { #expect(letters(screen).contains(letters(scene.preview)), "\(screen)") }
+    #expect(letters(screen).contains("opcode"), "\(screen)")
+    #expect(screen.contains("my bank/") && screen.contains("beep.wav"), "\(screen)")
+    #expect(!before.contains("opcode"))
+  }
+
   @Test func aPatchIsOpenedInPlaceOfTheOtherAfterAQuestion() throws {
     let shelf = try Shelf()
     let stage = Stage.demo()

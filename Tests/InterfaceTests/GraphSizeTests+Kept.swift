@@ -126,6 +126,42 @@ import Testing
     }
   }
 
+  /// A narrower kind takes the room of the wider one, and undo finds everything in its place.
+  @Test(arguments: [Size(columns: 80, rows: 24), Size(columns: 110, rows: 30), Size(columns: 200, rows: 50)])
+  func aReplacementMovesNothingForGood(_ size: Size) {
+    let stage = stage(size.columns, size.rows, demo)
+    _ = try? stage.workbench.perform(line: "replace dist equalizer band1.gain=6dB")
+    stage.play(seconds: 0.3)
+    _ = stage.screen
+    let before = frames(stage)
+    for line in ["replace dist gain", "replace dist mix", "undo", "replace dist equalizer", "undo", "undo"] {
+      _ = try? stage.workbench.perform(line: line)
+      stage.app.tick()
+      _ = stage.screen
+      for moment in 0..<30 {
+        stage.play(seconds: 0.01)
+        for (name, frame) in before where name != "dist" {
+          #expect(
+            frames(stage)[name]?.column == frame.column, "\(name) by \(line), \(moment): \(stage.screen)")
+        }
+        #expect(frames(stage)["dist"]?.columns == before["dist"]?.columns, "by \(line): \(stage.screen)")
+      }
+    }
+  }
+
+  /// The engine makes a node with other channels anew; for the user it is the same.
+  @Test func aNodeWithOtherChannelsNeverLooksAsIfItLeft() {
+    let stage = stage(110, 30, demo)
+    for line in ["set main.inputs 2", "set main.outputs 4", "set main.inputs 4", "undo", "undo"] {
+      _ = try? stage.workbench.perform(line: line)
+      for _ in 0..<20 {
+        #expect(!stage.screen.contains("fading") && !stage.screen.contains("leaving"), "\(stage.screen)")
+        #expect(stage.screen.contains("╭ main ─"), "\(stage.screen)")
+        stage.play(seconds: 0.01)
+      }
+    }
+  }
+
   /// A blank stands beside the letters on ports, however close boxes are.
   @Test(arguments: [Size(columns: 80, rows: 24), Size(columns: 100, rows: 30), Size(columns: 110, rows: 30)])
   func lettersOfHintsTouchNoText(_ size: Size) throws {

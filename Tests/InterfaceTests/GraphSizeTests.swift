@@ -218,7 +218,7 @@ import Testing
     #expect(stage.focus == "out")
     stage.press("z")
     let last = stage.screen
-    #expect(last.contains("overview  62 nodes") && last.contains("╰") && last.contains("●"))
+    #expect(last.contains("overview  62 nodes") && last.contains("╰") && last.contains("◉"))
     stage.press("home")
     #expect(stage.screen != last && stage.focus == "tone")
     stage.press("esc")
@@ -230,6 +230,13 @@ import Testing
     #expect(stage.focus != "tone")
     stage.press("z")
     #expect(stage.screen.contains("┏ \(stage.focus)"))
+  }
+
+  @Test func whatIsWhollyInSightNeedsNoOverview() {
+    let stage = stage(110, 30, ["node a oscillator", "node out output", "connect a -> out"])
+    stage.press("z")
+    #expect(stage.message == "the whole graph is on the screen already")
+    #expect(stage.screen.contains(" oscillator"))
   }
 
   // MARK: Places

@@ -46,7 +46,8 @@ import Testing
     #expect(footer(stage).contains("Esc graph"))
     stage.press("F2 : =collapse_dist_main_into_fx enter")
     #expect(footer(stage).contains("Esc out of it"), "\(stage.screen)")
-    stage.press("esc z")
+    stage.press("esc")
+    stage.app.state.graph.showsOverview = true
     #expect(footer(stage).contains("Esc go there"))
     stage.press("esc alt-l")
     stage.columns = 140

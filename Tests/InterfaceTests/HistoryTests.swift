@@ -318,5 +318,6 @@ import Testing
   func takeListened() -> ListenedSound? { inner.takeListened() }
   func showPrograms(_ isShown: Bool) {}
   func takeNotices() -> [String] { inner.takeNotices() }
+  var isStirring: Bool { inner.isStirring }
   func tick() { inner.tick() }
 }

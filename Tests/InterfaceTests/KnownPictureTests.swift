@@ -1,5 +1,6 @@
 import Engine
 import Patch
+import Realtime
 import Screen
 import Testing
 
@@ -57,6 +58,42 @@ import Testing
     stage.play(seconds: 0.2)
     #expect(loud.contains("▇▇▇▇▇") && loud != stage.screen)
     #expect(stage.screen.contains("-4"))
+  }
+
+  /// Nothing is looked at for long while nothing stirs; a note from outside wakes the screen at once.
+  @Test func aNoteWakesASleepingScreen() throws {
+    let stage = Stage(
+      "node keys keyboard", "node trim gain", "node v voices", "connect keys -> v",
+      "map keys.cc7 -> trim.gain -24dB..0dB takeover=jump")
+    stage.play(seconds: 2)
+    _ = stage.screen
+    stage.play(seconds: 3)
+    #expect(!stage.app.isAsleep)
+    stage.play(seconds: 4)
+    #expect(stage.app.isAsleep)
+    let keys = try #require(stage.session.patch.id(named: "keys"))
+    // The audio thread has it, and nobody has looked.
+    stage.session.play(Event(.control, key: 7, value: 100), on: keys)
+    stage.play(seconds: 0.02, looking: false)
+    #expect(!stage.app.isAsleep)
+    for _ in 0..<3 {
+      stage.play(seconds: 4)
+      _ = stage.screen
+    }
+    stage.play(seconds: 8)
+    #expect(stage.app.isAsleep)
+    stage.session.play(Event(.noteOn, key: 60, value: 100), on: keys)
+    stage.play(seconds: 0.02, looking: false)
+    #expect(!stage.app.isAsleep)
+    stage.session.play(Event(.noteOff, key: 60), on: keys)
+    for _ in 0..<3 {
+      stage.play(seconds: 4)
+      _ = stage.screen
+    }
+    stage.play(seconds: 8)
+    #expect(stage.app.isAsleep)
+    stage.press("tab")
+    #expect(!stage.app.isAsleep)
   }
 
   @Test func theScreenRestsASecondAfterTheLastChangeAndNotWhileSomethingSounds() {

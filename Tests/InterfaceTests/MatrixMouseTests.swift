@@ -101,7 +101,7 @@ extension MatrixTests {
 
       ────────────────────────────────────────────────────────────────────────────────
        crosspoint 1 → 1   -3.0 dB   set desk[1,1] -3dB   factor 0.708
-       PATCH   Space on/off   0…9 type dB   + more   - less   m mute   Esc graph
+       PATCH   Space on/off   0–9 type dB   + more   - less   m mute   Esc graph
       """
     // All lines but the status line, which shows figures of the machine.
     #expect(stage.canvas.lines.dropFirst().joined(separator: "\n") == expected)

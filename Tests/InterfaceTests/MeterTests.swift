@@ -65,6 +65,22 @@ import Testing
       """)
   }
 
+  /// What moves others has no level that is too high, as in the graph.
+  @Test func anEnvelopeAtItsPeakDoesNotClip() {
+    let stage = Stage(
+      "node keys keyboard", "node env envelope", "node tone oscillator level=6dB", "node out output",
+      "connect tone -> out", "connect env -> tone.level by 6dB", "node one constant",
+      "connect one -> env.gate")
+    stage.session.engine.isMetering = true
+    (stage.columns, stage.rows) = (80, 24)
+    stage.play(seconds: 0.2)
+    stage.press("6")
+    stage.play(seconds: 0.2)
+    #expect(!row(stage, "env.out").contains("!"), "\(stage.screen)")
+    #expect(row(stage, "env.out").contains("▇"), "\(stage.screen)")
+    #expect(row(stage, "tone.out").contains("!"), "\(stage.screen)")
+  }
+
   private func stage() -> Stage {
     let stage = Stage(
       "node tone oscillator freq=1kHz level=-12dB", "node amp gain", "node out output", "connect tone -> amp",

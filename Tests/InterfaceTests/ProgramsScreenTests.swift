@@ -111,18 +111,18 @@ import Testing
     let connected = graph(stage)
     #expect(
       connected == """
-         ┏ Web-Player ━━━┓   ╭ system ──────────────╮
-         ┃ client        ┃   │ client               │
-         ┃      output_* ┠───┤ playback_* capture_* │
-         ┗ Web Player ━━━┛   ╰──────────────────────╯
+         ┏ Web-Player ━━━━━━━━━━┓   ╭ system ──────────────╮
+         ┃ client               ┃   │ client               │
+         ┃             output_* ┠───┤ playback_* capture_* │
+         ┗ Web Player ━━━━━━━━━━┛   ╰──────────────────────╯
         """)
     show(stage, Self.system)
     #expect(
       graph(stage) == """
-         ┏ Web-Player ━━━┓   ╭ system ──────────────╮
-         ┃ client        ┃   │ client               │
-         ┃      output_* ┠┈┈┈┤ playback_* capture_* │
-         ┗ not running ━━┛   ╰──────────────────────╯
+         ┏ Web-Player ━━━━━━━━━━┓   ╭ system ──────────────╮
+         ┃ client               ┃   │ client               │
+         ┃             output_* ┠┈┈┈┤ playback_* capture_* │
+         ┗ not running ━━━━━━━━━┛   ╰──────────────────────╯
         """)
     show(stage, Self.system + Self.web, Self.playing)
     #expect(graph(stage) == connected)
@@ -131,10 +131,10 @@ import Testing
     show(stage, Self.system + Self.web, [], declined: Set(Self.playing))
     #expect(
       graph(stage) == """
-         ┏ Web-Player ━━━┓   ╭ system ──────────────╮
-         ┃ client        ┃   │ client               │
-         ┃      output_* ┠┈┈┈┤ playback_* capture_* │
-         ┗ Web Player ━━━┛   ╰──────────────────────╯
+         ┏ Web-Player ━━━━━━━━━━┓   ╭ system ──────────────╮
+         ┃ client               ┃   │ client               │
+         ┃             output_* ┠┈┈┈┤ playback_* capture_* │
+         ┗ Web Player ━━━━━━━━━━┛   ╰──────────────────────╯
         """)
     stage.press("u")
     #expect(stage.names == [])

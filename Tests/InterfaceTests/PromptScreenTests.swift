@@ -71,7 +71,8 @@ import Testing
     #expect(footer(stage).contains("mute"))
     stage.press("F2 a =zzzz")
     #expect(footer(stage).contains("Esc leave") && !footer(stage).contains("take"), "\(stage.screen)")
-    stage.press("esc z")
+    stage.press("esc")
+    stage.app.state.graph.showsOverview = true
     #expect(footer(stage).contains("Esc go there"))
   }
 

@@ -104,6 +104,22 @@ import Testing
     #expect(stage.names == ["keys", "piano", "dist", "main", "out"])
   }
 
+  /// Another instance, in another folder, finds the files of what was copied here; here they keep their names.
+  @Test func filesOfCopiedNodesAreFoundElsewhere() throws {
+    let stage = Stage.demo()
+    try stage.session.perform("set piano.instrument ../Instruments/x.sfz")
+    stage.app.tick()
+    mark("piano", on: stage)
+    stage.press("y")
+    let copied = try #require(stage.app.takeCopied())
+    #expect(copied.hasPrefix("node piano sampler instrument=/"), "\(copied)")
+    #expect(copied.hasSuffix("/Instruments/x.sfz\n"), "\(copied)")
+    stage.press("P")
+    #expect(stage.lastEdit == "node piano2 sampler instrument=../Instruments/x.sfz")
+    stage.app.handle(.paste(copied))
+    #expect(stage.lastEdit == "node piano3 sampler instrument=../Instruments/x.sfz")
+  }
+
   @Test func marksAreWhatIsRemovedAndDisconnected() {
     let stage = Stage.demo()
     mark("dist", "main", on: stage)

@@ -202,6 +202,51 @@ import Testing
 
   // MARK: Cost, and the laws
 
+  /// The last row says what a key does now.
+  @Test func theFooterSaysHowToGoOn() {
+    let stage = tone()
+    stage.press("v")
+    stage.play(seconds: 0.2)
+    #expect(stage.screen.contains("Space freeze") && stage.screen.contains("f compare"))
+    stage.press("space f")
+    #expect(stage.screen.contains("Space go on"), "\(stage.screen)")
+    #expect(stage.screen.contains("f compare no more"), "\(stage.screen)")
+    stage.press("space f")
+    #expect(stage.screen.contains("Space freeze") && !stage.screen.contains("no more"))
+  }
+
+  /// Of many channels some are drawn: it says so, and one after the other can be seen.
+  @Test(arguments: ["", "enter", "enter enter", "enter enter enter"])
+  func ofManyChannelsItSaysHowManyAreSeen(_ keys: String) {
+    let stage = Stage(
+      "node keys keyboard", "node v voices polyphony=16", "node tone oscillator", "connect keys -> v",
+      "connect v -> tone")
+    stage.app.desk.focus(stage.session.patch.id(named: "tone") ?? NodeID(raw: 0))
+    stage.press("v " + keys)
+    stage.play(seconds: 0.2)
+    let seen = keys.count > 12 ? "16 channels" : "8 of 16 channels"
+    #expect(stage.screen.contains("tone.out  \(seen)"), "\(stage.screen)")
+  }
+
+  /// Several notes at once have no pitch, neither now nor in what was kept.
+  @Test func aKeptChordHasNoPitch() {
+    let stage = Stage(
+      "node a oscillator freq=261.6Hz level=-12dB", "node b oscillator freq=329.6Hz level=-12dB",
+      "node c oscillator freq=392Hz level=-12dB", "node sum gain", "connect a -> sum", "connect b -> sum",
+      "connect c -> sum")
+    stage.app.desk.focus(stage.session.patch.id(named: "sum") ?? NodeID(raw: 0))
+    stage.press("v enter enter")
+    stage.play(seconds: 0.5)
+    guard picture(stage).pitch?.isOfSeveral == true else {
+      Issue.record("no chord: \(stage.screen)")
+      return
+    }
+    stage.press("f")
+    stage.app.state.message = nil
+    stage.play(seconds: 0.2)
+    #expect(stage.screen.contains("sum.out several notes") && !stage.screen.contains("◇"), "\(stage.screen)")
+  }
+
   @Test func aSilentPortLeavesTheScreenAtRest() {
     let stage = tone("level=-inf")
     for _ in 0..<4 {

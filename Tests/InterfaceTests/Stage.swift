@@ -48,8 +48,8 @@ import Testing
     return stage
   }
 
-  /// Renders `seconds` of audio, as a driver would.
-  func play(seconds: Double) {
+  /// Renders `seconds` of audio, as a driver would. `looking`: the user interface looks at it.
+  func play(seconds: Double, looking: Bool = true) {
     let inputs = UnsafeMutablePointer<UnsafePointer<Float>?>.allocate(capacity: 256)
     let outputs = UnsafeMutablePointer<UnsafeMutablePointer<Float>?>.allocate(capacity: 256)
     inputs.initialize(repeating: nil, count: 256)
@@ -61,7 +61,7 @@ import Testing
     for _ in 0..<Int(seconds * 48000 / 480) {
       session.engine.renderer.render(frames: 480, inputs: inputs, outputs: outputs)
       clock.seconds += 0.01
-      app.tick()
+      if looking { app.tick() }
     }
   }
 

@@ -52,6 +52,27 @@ import Testing
         """)
   }
 
+  /// Who takes a cable away first, or swaps an effect once more, is not misunderstood.
+  @Test func detoursAreNoSteps() throws {
+    let stage = stage()
+    stage.press("right right p space z c b")
+    stage.play(seconds: 0.1)
+    stage.press("F7")
+    stage.play(seconds: 0.1)
+    #expect(step(stage) == 5, "\(stage.screen)")
+    stage.press("F7")
+    stage.play(seconds: 0.1)
+    #expect(step(stage) == 5, "another swap is no node more: \(stage.screen)")
+    while step(stage) < 14 { stage.press("alt-x") }
+    stage.press("esc esc")
+    try stage.session.perform("disconnect main -> out")
+    stage.play(seconds: 0.1)
+    #expect(step(stage) == 14)
+    try connect(stage, "piano", "out")
+    stage.play(seconds: 0.1)
+    #expect(step(stage) == 15, "\(stage.screen)")
+  }
+
   /// Keys for each step, with ones before that do not do it.
   @Test func everyStepIsDoneByTheKeysThatItNamesAndNotByOthers() throws {
     let stage = stage()

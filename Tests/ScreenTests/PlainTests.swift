@@ -22,6 +22,22 @@ import Testing
     #expect(plain(canvas) == "+------+      #======#\n| ##-  +------#Grose #\n+------+      #======#\n")
   }
 
+  @Test func textIsReadAsItIs() {
+    #expect(
+      "crosspoint 0 → 1   listening… 4 × 2, −3 dB".plain == "crosspoint 0 > 1   listening... 4 x 2, -3 dB")
+  }
+
+  @Test func longTextGoesOnInTheNextRowWithAWholeWord() {
+    #expect(DisplayWidth.rows(of: "one two  three", columns: 20) == ["one two  three"])
+    #expect(DisplayWidth.rows(of: "one two  three", columns: 9) == ["one two", "three"])
+    #expect(DisplayWidth.rows(of: "abcdefghij k", columns: 4) == ["abcd", "efgh", "ij k"])
+    for columns in 1...40 {
+      let rows = DisplayWidth.rows(
+        of: "lines for who listens: größer, 音 and ever so longwindedwordsindeed", columns: columns)
+      #expect(rows.allSatisfy { DisplayWidth.of($0) <= max(2, columns) }, "\(columns): \(rows)")
+    }
+  }
+
   @Test func everySignOfTheProgramHasOne() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appendingPathComponent("Sources")

@@ -411,6 +411,30 @@ import Testing
     #expect(value(session, "heard", "gain") == "-3dB", "the knob itself is told nothing")
   }
 
+  /// A fader with a motor that was moved, then told another value, is told the way back, too.
+  @Test func aFaderIsToldTheWayBackToWhereItWasMovedTo() throws {
+    let session = session()
+    session.openText(
+      """
+      sostenuto 1
+      map in.cc7 -> level.gain -24dB..0dB takeover=jump echo=motors
+      map motors.cc7 -> heard.gain -24dB..0dB takeover=jump
+      node in keyboard
+      node motors midiout
+      node level gain gain=-12dB
+      node heard gain
+      """)
+    try go(session)
+    try session.perform("control in 7 127")
+    try go(session)
+    try session.perform("set level.gain -24dB")
+    try go(session)
+    #expect(value(session, "heard", "gain") == "-24dB")
+    try session.perform("set level.gain 0dB")
+    try go(session)
+    #expect(value(session, "heard", "gain") == "0dB")
+  }
+
   // MARK: Learning
 
   private func learned(_ events: [Event]) -> String {

@@ -199,6 +199,16 @@ struct PlanPicture {
     self.changing = changing
   }
 
+  /// A node sounds that was silent at the last look.
+  var isStirring: Bool {
+    for (node, subject) in zip(nodes, subjects) {
+      guard let slot = subject.node.slot else { continue }
+      if Int(slot.pointee.voices.load(ordering: .relaxed)) != node.voices { return true }
+      if node.state == .silent, !slot.pointee.isSilent.load(ordering: .relaxed) { return true }
+    }
+    return false
+  }
+
   /// The nodes that change, and some of the others.
   private mutating func next() -> [Int]? {
     guard let turn else { return nil }

@@ -12,8 +12,8 @@ import Screen
   /// The screen may have changed since the last `render`.
   public private(set) var needsRender = true
   private var lastSight: Sight?
-  /// The keys that were shown last, and for what.
-  private var knownHints: (actions: [String], contexts: [KeyContext], keys: [KeyHelp])?
+  /// The keys that were shown last, and for what: actions, each with its word.
+  private var knownHints: (words: [String], contexts: [KeyContext], keys: [KeyHelp])?
   /// Time of the last event, or of the last change of the screen.
   private var movedAt = 0.0
   /// Seconds without either after which the screen counts as resting: longer than a gated note.
@@ -46,6 +46,11 @@ import Screen
   public func takeCopied() -> String? { desk.copied.take() }
   /// Name of the theme that the user chose here, or looks at; nil: that of the settings.
   public var theme: String? { desk.shownTheme }
+  /// The user's file of settings, as it is named to the user.
+  public var settingsFile: String {
+    get { desk.settingsFile }
+    set { desk.settingsFile = newValue }
+  }
   /// Names of themes to choose from.
   public var themes: [String] {
     get { desk.themes }
@@ -77,6 +82,13 @@ import Screen
   public var isResting: Bool {
     desk.now() - movedAt > Self.restlessTime && !(desk.state.overlay is Learning)
   }
+
+  /// True when it has been resting for long and nothing stirs: a tick may be left out, but for one or two a second.
+  public var isAsleep: Bool {
+    isResting && !needsRender && desk.now() - movedAt > Self.wakefulTime && !desk.workbench.isStirring
+  }
+  /// Seconds of rest before it sleeps.
+  private static let wakefulTime = 5.0
 
   /// Reduced motion: what moves by itself is shown once a second; what is done is shown at once.
   public var isCalm = false
@@ -274,8 +286,8 @@ import Screen
     if desk.state.isLocked, let quit = hints.firstIndex(where: { $0.action == "quit" }) {
       hints[quit] = ("lock", "unlock")
     }
-    let (actions, contexts) = (hints.map(\.action) + [view.name.rawValue], contexts)
-    if let knownHints, knownHints.actions == actions, knownHints.contexts == contexts {
+    let (words, contexts) = (hints.flatMap { [$0.action, $0.word] } + [view.name.rawValue], contexts)
+    if let knownHints, knownHints.words == words, knownHints.contexts == contexts {
       return knownHints.keys
     }
     var keys = keymap.hints(hints, in: contexts)
@@ -287,7 +299,7 @@ import Screen
         : KeyHelp(keys: "arrows", name: view.name == .matrix ? "cell" : view.movesFocus ? "node" : "move")
       keys.insert(arrows, at: min(1, keys.count))
     }
-    knownHints = (actions, contexts, keys)
+    knownHints = (words, contexts, keys)
     return keys
   }
 }

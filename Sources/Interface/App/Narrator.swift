@@ -76,7 +76,12 @@ import Session
     // A view's own line moves with meters, which is no news.
     if isAnswer {
       let now = telling
-      if now != line, !now.isEmpty { lines.append(now) }
+      // What has been told already, as an edit that is the newest of the history, is not told again.
+      if let told = lines.firstIndex(where: { !$0.isEmpty && now.hasPrefix($0) }) {
+        lines[told] = now
+      } else if now != line, !now.isEmpty {
+        lines.append(now)
+      }
       line = now
       if described != focus {
         focus = described
@@ -105,7 +110,9 @@ import Session
     if app.state.view == .graph { return app.state.graph.showsOverview ? "overview" : "" }
     let view = Views[app.state.view]
     if app.state.view == .scope {
-      let name = app.state.sound.port.flatMap { app.scene.name(of: $0) } ?? "no port"
+      guard let name = app.state.sound.port.flatMap({ app.scene.name(of: $0) }) else {
+        return SoundPainting.wordsOfNone(app.scene, app.state)
+      }
       let facts = view.footer(app.scene, app.state, columns: 200)?.map(\.text).joined() ?? ""
       return "\(app.state.sound.mode.rawValue) of \(name): \(facts)"
     }
@@ -122,6 +129,6 @@ import Session
     // The printout follows the focus.
     if app.state.view == .printout, let focus { return focus == described ? focus : described ?? "" }
     let place = min(max(0, view.line(app.desk)), lines.count - 1)
-    return lines[place]
+    return app.state.view == .help ? HelpView().telling(place, app.state) : lines[place]
   }
 }

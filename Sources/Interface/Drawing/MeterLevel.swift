@@ -43,6 +43,13 @@ public struct MeterLevel: Hashable, Sendable {
 }
 
 extension MeterLevel {
+  /// The same with no level that is too high.
+  var unclipped: MeterLevel {
+    var level = self
+    (level.peak, level.held) = (min(peak, Meter.unclipped), min(held, Meter.unclipped))
+    return level
+  }
+
   func isSameSight(as other: Self) -> Bool {
     (peak, held) == (other.peak, other.held) && mean == other.mean
   }

@@ -65,6 +65,11 @@ struct TourStep: Sendable {
   /// Nodes that it is about.
   static let nodes = ["piano", "dist", "main", "out"]
 
+  /// A replacement is another node of the same name.
+  private static func hasMore(_ patch: Patch, than other: Patch) -> Bool {
+    patch.names.contains { other.id(named: $0) == nil }
+  }
+
   static let all: [TourStep] = [
     TourStep(
       title: "Along the cables",
@@ -95,16 +100,16 @@ struct TourStep: Sendable {
     ) { desk, tour in desk.scene.patch[named: "dist"]?.kind != tour.patch[named: "dist"]?.kind },
     TourStep(
       title: "One more", text: "F8 inserts a delay behind the focused node.", praise: "it has the focus now"
-    ) { desk, tour in desk.scene.patch.nodes.count > tour.patch.nodes.count },
+    ) { desk, tour in hasMore(desk.scene.patch, than: tour.patch) },
     TourStep(
       title: "One less", text: "F9 takes it out again, and joins what it stood between.",
       praise: "what it had in its memory rings out"
-    ) { desk, tour in desk.scene.patch.nodes.count < tour.patch.nodes.count },
+    ) { desk, tour in hasMore(tour.patch, than: desk.scene.patch) },
     TourStep(
       title: "Undo",
       text: "F10 undoes one edit at a time, and F11 redoes. Bring the delay back by F10.",
       praise: "undo is a crossfade like all edits"
-    ) { desk, tour in desk.scene.patch.nodes.count > tour.patch.nodes.count },
+    ) { desk, tour in hasMore(desk.scene.patch, than: tour.patch) },
     TourStep(
       title: "What really runs",
       text: """
@@ -162,7 +167,7 @@ struct TourStep: Sendable {
         `piano`, then those at the left side of `out`.
         """,
       praise: "d takes a cable of the focused node away"
-    ) { desk, tour in desk.scene.patch.cables.count > tour.patch.cables.count },
+    ) { desk, tour in desk.scene.patch.cables.keys.contains { tour.patch.cables[$0] == nil } },
     TourStep(
       title: "The prompt",
       text: """

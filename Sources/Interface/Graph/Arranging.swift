@@ -22,7 +22,7 @@ extension KeyContext {
     },
     Action("graph-fit", "Boxes as large as the screen has room for", [.graph: "0"]) { Arranging($0).fit() },
     Action("overview", "The whole graph with the window in it, or back", [.graph: "z"]) {
-      $0.state.graph.showsOverview.toggle()
+      Arranging($0).toggleOverview()
     },
     Action("fold-nodes", "Show the marked nodes as one box; a box of several: its nodes again", [.graph: "f"])
     {
@@ -61,6 +61,15 @@ extension KeyContext {
     desk.state.graph.layouts = [:]
     desk.state.graph.widthsFor = nil
     desk.state.graph.showsOverview = false
+  }
+
+  /// Where everything is in sight, the overview would show less.
+  private func toggleOverview() {
+    let (size, whole) = (desk.viewSize, picture.diagram.size)
+    if !desk.state.graph.showsOverview, whole.columns <= size.columns, whole.rows <= size.rows {
+      return desk.say("the whole graph is on the screen already")
+    }
+    desk.state.graph.showsOverview.toggle()
   }
 
   // MARK: Places
@@ -181,10 +190,11 @@ extension KeyContext {
     if let known = graph.widthsFor, known.isSame(as: key) { return }
     guard isReported else { return }
     desk.state.graph.widthsFor = key
+    desk.state.graph.layouts[key.layout]?.widths.handOver(to: scene.patch)
     let picture = picture
     let widths = zip(picture.boxes, picture.frames).map { ($0.id, $1.columns) }
     desk.state.graph.layouts[key.layout]?.widths.keep(
-      Dictionary(widths, uniquingKeysWith: { first, _ in first }), at: key.detail)
+      Dictionary(widths, uniquingKeysWith: { first, _ in first }), at: key.detail, in: scene.patch)
   }
 
   /// Keeps the layout, the window where it is as long as it shows the focus, and letters on the ports in sight.

@@ -125,8 +125,8 @@ struct GraphBox {
     }
   }
 
-  /// The engine may learn a moment later that its node is gone.
-  var isLeaving: Bool { isGone || state?.isLeaving == true }
+  /// The patch decides: the engine may learn of it a moment later, and fades out the old half of a node that it makes anew.
+  var isLeaving: Bool { isGone }
   var isTroubled: Bool {
     switch state {
     case .placeholder?, .muted?: true
@@ -155,10 +155,11 @@ struct GraphBox {
     mapped = marks?.isMapped == true ? scene.patch.mapped(of: fullName) : []
     kind = detail == .full ? facts.kindText : facts.kindText.substituting(" × ", with: "×")
     state = report?.state
+    if !isGone, state?.isLeaving == true { state = .active }
     lackingChannels = report?.lackingChannels ?? 0
     isUnheard = report?.isUnheard ?? false
     card = report?.card
-    isControl = facts.kind.map { $0.category == .modulation || $0.category == .control } ?? false
+    isControl = facts.kind?.movesOthers ?? false
     self.place = node?.place
     fillFooter(report, facts, detail)
     if let program = scene.programs[id] {
@@ -233,6 +234,9 @@ struct GraphBox {
     measure()
   }
 
+  /// Smallest size of a box with a frame.
+  static func least(_ detail: Detail) -> Size { Size(columns: detail == .full ? 17 : 11, rows: 3) }
+
   private mutating func measure() {
     if detail == .dot {
       for index in inputs.indices { inputs[index].row = 0 }
@@ -248,7 +252,7 @@ struct GraphBox {
     let content = lines.map { Self.width($0) }.max() ?? 0
     let inner =
       [
-        detail == .full ? 13 : 7, content, kind.count + (meterCount == 0 ? 0 : 1 + meterCount),
+        Self.least(detail).columns - 4, content, kind.count + (meterCount == 0 ? 0 : 1 + meterCount),
         name.count + (marks.isEmpty ? 0 : 1 + marks.count),
         (briefFooter ?? footer).count + (count.isEmpty ? 0 : 1 + count.count),
       ].max() ?? 0

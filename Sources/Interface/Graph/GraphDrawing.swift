@@ -244,8 +244,14 @@ enum GraphDrawing {
       canvas.put([Span(name, .dim)], at: point, columns: columns)
     case .setting(let name, let value):
       let right = [Span(value, .value)]
-      let room = max(0, columns - right.width - (name.hasSuffix(GraphBox.mark) ? 0 : 1))
-      canvas.put([Span(name, .dim)], at: point, columns: room)
+      let room = max(0, columns - right.width - 1)
+      let isMapped = name.hasSuffix(GraphBox.mark)
+      let used = canvas.put(
+        [Span(isMapped ? String(name.dropLast(GraphBox.mark.count)) : name, .dim)], at: point, columns: room)
+      // The mark takes the place of the blank, also behind a name that is cut.
+      if isMapped, room > 0 {
+        canvas.put([Span(GraphBox.mark, .dim)], at: point + Point(used, 0), columns: 1)
+      }
       if right.width <= columns {
         canvas.put(right, endingAt: point.column + columns, row: point.row)
       } else {

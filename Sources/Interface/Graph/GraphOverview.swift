@@ -44,6 +44,7 @@ struct GraphOverview {
     return picture.frames.indices.min { distance(picture.frames[$0]) < distance(picture.frames[$1]) }
   }
 
+  /// Its signs differ from boxes in ASCII, too.
   func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
     var quiet = BrailleField(columns: size.columns, rows: size.rows)
     var (sounding, troubled) = (quiet, quiet)
@@ -63,12 +64,12 @@ struct GraphOverview {
     BrailleField.draw(
       [(troubled, .frameTrouble), (sounding, .frameSounding), (quiet, .frame)], at: .zero, on: &canvas)
     for (box, frame) in zip(picture.boxes, picture.frames) where state.marked.contains(box.id) {
-      canvas.set("◆", at: cell(frame), Style(.accent))
+      canvas.set("■", at: cell(frame), Style(.accent))
     }
     drawWindow(on: &canvas)
     if let frame = focus.flatMap(picture.frame) {
       let place = cell(frame)
-      canvas.set("●", at: place, Style(.accent))
+      canvas.set("◉", at: place, Style(.accent))
       canvas.placeCursor(at: place)
     }
   }

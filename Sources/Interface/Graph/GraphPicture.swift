@@ -86,21 +86,27 @@ struct GraphPicture {
     func fits(_ picture: GraphPicture) -> Bool {
       picture.diagram.size.columns <= size.columns && picture.diagram.size.rows <= size.rows
     }
-    let full = GraphPicture(scene, state, .full, page: size)
-    if fits(full), !full.diagram.isFolded { return .full }
     let compact = GraphPicture(scene, state, .compact(13), page: size)
+    // Of thousands of boxes no layout is tried that cannot fit, since each takes its time.
+    func canFit(_ box: Size) -> Bool {
+      compact.boxes.count * box.columns * box.rows <= size.columns * size.rows
+    }
+    let full = canFit(GraphBox.least(.full)) ? GraphPicture(scene, state, .full, page: size) : nil
+    let fitsFull = full.map(fits) ?? false
+    if fitsFull, full?.diagram.isFolded == false { return .full }
     if fits(compact), !compact.diagram.isFolded { return .compact(13) }
     // Skips attempts that cannot help.
-    for width in full.boxes.count > 60 ? [] : [11, 10, 9] {
+    for width in compact.boxes.count > 60 ? [] : [11, 10, 9] {
       let next = GraphPicture(scene, state, .compact(width), page: size)
       if fits(next), !next.diagram.isFolded { return .compact(width) }
     }
-    if fits(full) { return .full }
+    if fitsFull { return .full }
     let (area, boxes) = (
       compact.diagram.size.columns * compact.diagram.size.rows,
       compact.boxes.reduce(0) { $0 + $1.size.columns * $1.size.rows }
     )
     guard Double(boxes) < leastShare * Double(area) else { return .compact(13) }
+    guard canFit(GraphBox.least(.small)) else { return .dot }
     return fits(GraphPicture(scene, state, .small, page: size)) ? .small : .dot
   }
 

@@ -1,5 +1,6 @@
 import Patch
 import PatchLanguage
+import Session
 
 /// Several nodes at once: marks, copies, and the clipboard, whose contents are lines of the language.
 @MainActor struct Selecting {
@@ -85,7 +86,13 @@ import PatchLanguage
   private func copy() {
     let nodes = desk.chosenNodes
     guard let first = nodes.first else { return desk.complain(Desk.nothingThere) }
-    desk.copy(PatchWriter.lines(of: Set(nodes.map(\.id)), in: scene.patch, catalogue: scene.catalogue))
+    let ids = Set(nodes.map(\.id))
+    let file = desk.workbench.file ?? ""
+    desk.copy(
+      PatchWriter.lines(of: ids, in: scene.patch, catalogue: scene.catalogue),
+      elsewhere: PatchWriter.lines(of: ids, in: scene.patch, catalogue: scene.catalogue) {
+        FilePath.absolute($0, from: file)
+      })
     desk.say("copied \(nodes.count == 1 ? first.name : "\(nodes.count) nodes")")
   }
 

@@ -8,7 +8,7 @@ extension MatrixView {
       withKey: { GridGains($0)?.step(by: -1, key: $1) }),
     Action(
       "type-gain", "Type a gain; - turns its sign, enter sets it", [.matrix: "0 1 2 3 4 5 6 7 8 9 ."],
-      shownKeys: "0…9 .", withKey: { GridGains($0)?.startTyping($1) }),
+      shownKeys: "0–9 .", withKey: { GridGains($0)?.startTyping($1) }),
     Action("toggle-crosspoint", "Between unity and silence", [.matrix: "space"]) { GridGains($0)?.toggle() },
     Action("cell-up", "In the matrix: the cell 1 dB more", [.playing: "shift-up"], repeats: true) {
       playedCell($0)?.step(by: 1)

@@ -40,7 +40,7 @@ struct MatrixView: View {
     guard state.matrix.typed != nil else { return nil }
     return [
       KeyHelp(keys: "Enter", name: "set"), KeyHelp(keys: "Esc", name: "leave"),
-      KeyHelp(keys: "0…9 . -", name: "type dB"), KeyHelp(keys: "Backspace", name: "delete"),
+      KeyHelp(keys: "0–9 . -", name: "type dB"), KeyHelp(keys: "Backspace", name: "delete"),
     ]
   }
 

@@ -94,14 +94,25 @@ struct Browser: Overlay {
       [Span("/", .prompt), Span(filter, .promptText), Span("  "), Span(tail(folder, columns / 2), .dim)],
       at: place, columns: columns)
     canvas.placeCursor(at: place + Point(min(columns - 1, 1 + DisplayWidth.of(filter)), 0))
-    let hasWords = rect.rows >= 5
-    let rows = rect.rows - 2 - (hasWords ? 1 : 0)
-    drawItems(Rect(column: left, row: rect.row + 2, columns: columns, rows: max(0, rows)), on: &canvas)
-    if hasWords {
-      let words = isHeard ? scene.preview : "files are silent"
-      canvas.put([Span(words, .dim)], at: Point(left, rect.bottom - 1), columns: columns)
+    let words = words(of: scene, rect)
+    let rows = rows(rect, words)
+    drawItems(Rect(column: left, row: rect.row + 2, columns: columns, rows: rows), on: &canvas)
+    for (index, line) in words.enumerated() {
+      canvas.put(line, at: Point(left, rect.row + 2 + rows + index), columns: columns)
     }
   }
+
+  /// Words about the file under the cursor, at the lower edge.
+  private func words(of scene: Scene, _ rect: Rect) -> [[Span]] {
+    guard rect.rows >= 5 else { return [] }
+    let columns = rect.columns - (rect.column > 0 ? 3 : 2)
+    let lines = Wrapping.lines(
+      [Wrapping.words(isHeard ? scene.preview : "files are silent", .dim)], columns: columns, gap: 1)
+    return Wrapping.bounded(lines, to: max(1, rect.rows / 3), columns: columns)
+  }
+
+  /// Rows of the list.
+  private func rows(_ rect: Rect, _ words: [[Span]]) -> Int { max(0, rect.rows - 2 - words.count) }
 
   private func drawItems(_ rect: Rect, on canvas: inout Canvas) {
     let items = shown
@@ -235,7 +246,7 @@ struct Browser: Overlay {
   func press(_ mouse: MouseEvent, _ desk: Desk) -> Bool {
     let frame = ViewFrame(desk.scene, desk.state, columns: desk.size.columns, rows: desk.size.rows)
     guard let rect = frame.inspector, rect.contains(mouse.point) else { return false }
-    let rows = rect.rows - 2 - (rect.rows >= 5 ? 1 : 0)
+    let rows = rows(rect, words(of: desk.scene, rect))
     let row = mouse.point.row - rect.row - 2
     let index = Popup.first(selected, shown: rows, of: shown.count) + row
     guard row >= 0, row < rows, shown.indices.contains(index) else { return true }

@@ -215,7 +215,7 @@ struct InspectorPicture {
     let found = (port.isInput ? report?.inputs : report?.outputs)?.first { $0.name == port.port }
     let levels = found.map { port.isInput ? scene.levels(ofInput: $0).peaks : $0.peaks }
     let peak = levels?.max() ?? 0
-    let isControl = facts.kind.map { $0.category == .modulation || $0.category == .control } ?? false
+    let isControl = facts.kind?.movesOthers ?? false
     let bar = Meter.bar(
       isControl ? min(peak, Meter.unclipped) : peak, columns: min(20, max(0, inner.columns - 9 - portColumns))
     )
@@ -224,8 +224,9 @@ struct InspectorPicture {
       [Span(DisplayWidth.padded(port.port, to: portColumns), .port)], at: Point(inner.column, row),
       columns: inner.columns)
     canvas.put(bar, at: Point(inner.column + portColumns, row))
+    let level = Meter.decibels(peak) < Meter.floor ? "silent" : Meter.text(peak) + " dB"
     canvas.put(
-      [Span(DisplayWidth.padded(Meter.text(peak), to: 5, right: true) + " dB", .value)],
+      [Span(DisplayWidth.padded(level, to: 8, right: true), .value)],
       at: Point(inner.column + end, row), columns: inner.columns - end)
     guard soundRows > 1 else { return }
     ScopeLane.draw(

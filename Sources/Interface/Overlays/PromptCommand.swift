@@ -86,7 +86,7 @@ struct PromptCommand: Sendable {
           return desk.complain("no theme `\(name)`: there are \(desk.themes.joined(separator: ", "))")
         }
         desk.chosenTheme = name
-        desk.say("theme \(name); `theme = \"\(name)\"` in config.toml keeps it")
+        desk.say("theme \(name); `theme = \"\(name)\"` in \(desk.settingsFile) keeps it")
       },
       PromptCommand(
         "piano", help: "piano NAME: the layout of the piano's keys, or a TOML file with one",

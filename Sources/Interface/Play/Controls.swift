@@ -140,7 +140,7 @@ extension Controls {
     Action(
       "control", "Pick a control, or choose what it turns",
       [.anywhere: ControlTarget.numbers.map { "alt-\($0)" }.joined(separator: " ")],
-      shownKeys: "Alt-1…8"
+      shownKeys: "Alt-1–8"
     ) { desk, key in Controls(desk).pick(key) },
     Action(
       "control-down", "Turn the picked control down by ten steps", [.playing: "shift-left"], repeats: true

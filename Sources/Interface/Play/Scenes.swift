@@ -54,11 +54,11 @@ extension Scenes {
   nonisolated static let actions: [Action] = [
     Action(
       "recall", "Recall a scene, 1 to 8", [.anywhere: letters.map { "alt-\($0)" }.joined(separator: " ")],
-      shownKeys: "Alt-q…i"
+      shownKeys: "Alt-q–i"
     ) { desk, key in Scenes(desk).recall(key) },
     Action(
       "store", "Store the present state as a scene, 1 to 8",
-      [.anywhere: letters.map { "alt-\($0.uppercased())" }.joined(separator: " ")], shownKeys: "Alt-Q…I"
+      [.anywhere: letters.map { "alt-\($0.uppercased())" }.joined(separator: " ")], shownKeys: "Alt-Q–I"
     ) { desk, key in Scenes(desk).store(key) },
     Action("recall-time", "The time of recalls, from at once to 10 seconds", [.anywhere: "alt-o"]) {
       Scenes($0).turnTime()

@@ -4,10 +4,15 @@ import Screen
 import Session
 
 extension SoundPainting {
-  /// A lane for each channel, as many as have at least two rows.
+  /// Number of channels that the scope shows: as many as have at least two rows.
+  static func lanes(_ sound: SoundState, _ rect: Rect) -> Int {
+    max(1, min(sound.picture.trace.channels.count, rect.rows / 2))
+  }
+
+  /// A lane for each channel.
   static func drawScope(_ sound: SoundState, _ rect: Rect, on canvas: inout Canvas) {
     let picture = sound.picture
-    let lanes = max(1, min(picture.trace.channels.count, rect.rows / 2))
+    let lanes = lanes(sound, rect)
     let rows = rect.rows / lanes
     for lane in 0..<lanes {
       let place = Rect(column: rect.column, row: rect.row + lane * rows, columns: rect.columns, rows: rows)

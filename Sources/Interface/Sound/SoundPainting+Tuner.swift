@@ -39,7 +39,7 @@ extension SoundPainting {
     row += rect.rows >= 6 ? 2 : 1
     guard row < rect.bottom else { return }
     drawNeedle(
-      now?.1.cents, kept: sound.kept?.pitch?.note(a4: sound.reference).cents, rect, row: row, on: &canvas)
+      now?.1.cents, kept: keptPitch(sound)?.note(a4: sound.reference).cents, rect, row: row, on: &canvas)
     row += 1
     PlotLabels.labels(
       stride(from: -50, through: 50, by: 10).map { (signed(Double($0), 0), Double($0 + 50) / 100) }, rect,
@@ -54,6 +54,11 @@ extension SoundPainting {
       course.set(place(cents, course.dotColumns), index)
     }
     BrailleField.draw([(course, .accent), (centre, .rule)], at: Point(rect.column, row), on: &canvas)
+  }
+
+  /// The kept picture's note: of several at once there is none.
+  private static func keptPitch(_ sound: SoundState) -> Pitch? {
+    sound.kept?.pitch.flatMap { $0.isOfSeveral ? nil : $0 }
   }
 
   private static func place(_ cents: Double, _ columns: Int) -> Int {
@@ -80,9 +85,11 @@ extension SoundPainting {
     if let pitch = sound.picture.pitch {
       facts.append(("clarity", "\(Printout.fixed(100 * pitch.clarity, 0)) %"))
     }
-    if let kept = sound.kept, let pitch = kept.pitch {
-      let note = pitch.note(a4: sound.reference)
-      facts.append((kept.name, "\(name(of: pitch, sound)) \(signed(note.cents)) cents"))
+    if let kept = sound.kept {
+      let words = keptPitch(sound).map { pitch in
+        "\(name(of: pitch, sound)) \(signed(pitch.note(a4: sound.reference).cents)) cents"
+      }
+      facts.append((kept.name, words ?? (kept.pitch == nil ? "no steady pitch" : "several notes")))
     }
     return facts
   }

@@ -34,11 +34,9 @@ enum SoundPainting {
     canvas.placeCursor(at: .zero)
     let sound = state.sound
     guard sound.port != nil else {
-      let name = state.focus.flatMap { scene.patch[$0]?.name }
-      let words =
-        name.map { "\($0) has no sound of its own: ← → choose another node" }
-        ?? "there is no node yet: a adds one"
-      canvas.put([Span(words, .dim)], at: Point(1, rect.row + rect.rows / 3), columns: bounds.columns - 2)
+      canvas.put(
+        [Span(wordsOfNone(scene, state), .dim)], at: Point(1, rect.row + rect.rows / 3),
+        columns: bounds.columns - 2)
       return
     }
     guard !rect.isEmpty else { return }
@@ -48,6 +46,13 @@ enum SoundPainting {
     case .tuner: drawTuner(sound, rect, on: &canvas)
     case .loudness: drawLoudness(sound, rect, on: &canvas)
     }
+  }
+
+  /// Words for a focus without a port to look at.
+  static func wordsOfNone(_ scene: Scene, _ state: ViewState) -> String {
+    state.focus.flatMap { scene.patch[$0]?.name }.map {
+      "\($0) has no sound of its own: ← → choose another node"
+    } ?? "there is no node yet: a adds one"
   }
 
   // MARK: The head
@@ -77,7 +82,14 @@ enum SoundPainting {
     var groups = [[Span(name, .accent), Span(port.isInput ? " what goes in" : "", .dim)]]
     let count = sound.picture.channels
     if count > 1 {
-      groups.append([Span(sound.channel.map { "channel \($0) of \(count)" } ?? "\(count) channels", .dim)])
+      let measured =
+        switch sound.mode {
+        case .scope: lanes(sound, rect(canvas.bounds.size))
+        case .spectrum, .tuner: min(count, Ear.mostChannels)
+        case .loudness: count
+        }
+      let all = measured < count ? "\(measured) of \(count) channels" : "\(count) channels"
+      groups.append([Span(sound.channel.map { "channel \($0) of \(count)" } ?? all, .dim)])
     }
     if sound.isFrozen { groups.insert([Span("frozen", .warning)], at: 1) }
     if let kept = sound.kept { groups.append([Span("beside ", .dim), Span(kept.name, .value)]) }

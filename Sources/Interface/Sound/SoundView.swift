@@ -24,8 +24,12 @@ struct SoundView: View {
       case .tuner: [("sound-more", "A4 up"), ("sound-less", "down")]
       case .loudness: [("reset-sound", "begin anew"), ("sound-more", "target")]
       }
-    return [("next-sound", "next"), ("leave", "graph"), ("freeze", "freeze"), ("keep-sound", "compare")] + own
-      + [("next-channel", "channel"), ("show-help", "help")]
+    return [
+      ("next-sound", "next"), ("leave", "graph"), ("freeze", state.sound.isFrozen ? "go on" : "freeze"),
+      ("keep-sound", state.sound.kept == nil ? "compare" : "compare no more"),
+    ] + own + (state.sound.picture.channels > 1 ? [("next-channel", "channel")] : []) + [
+      ("show-help", "help")
+    ]
   }
 
   // MARK: Listening

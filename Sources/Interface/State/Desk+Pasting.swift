@@ -5,6 +5,11 @@ import PatchLanguage
 @MainActor extension Desk {
   /// Performs pasted lines as one edit, and shows what they added.
   func paste(_ text: String) throws {
+    // What comes back from the terminal was copied here: its files are named as in the patch.
+    let isOwn = copiedElsewhere.map {
+      $0.split(whereSeparator: \.isNewline) == text.split(whereSeparator: \.isNewline)
+    }
+    let text = isOwn == true ? clipboard ?? text : text
     if state.isLocked {
       let pasted = try PastedLines(text, patch: scene.patch, catalogue: scene.catalogue)
       if isLocked(pasted.statement) { return }

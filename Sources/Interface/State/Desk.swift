@@ -35,6 +35,10 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   private(set) var clipboard: String?
   /// The same, until the terminal has it too.
   var copied: String?
+  /// What the terminal has of it.
+  private(set) var copiedElsewhere: String?
+  /// The user's file of settings, for people.
+  var settingsFile = "config.toml"
   /// Number of the version of the file that was asked about last.
   var askedVersion = 0
   var rewiring = RewiringMemory()
@@ -186,8 +190,12 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
     return scene.patch.nodes.values.filter { state.marked.contains($0.id) }
   }
 
-  /// Puts a text into the clipboard, and that of the terminal.
-  func copy(_ text: String) { (clipboard, copied) = (text, text) }
+  /// Puts a text into the clipboard, and that of the terminal. `elsewhere`: what the terminal has of it, for who is not in the
+  /// patch's folder.
+  func copy(_ text: String, elsewhere: String? = nil) {
+    (clipboard, copied) = (text, elsewhere ?? text)
+    copiedElsewhere = copied
+  }
 
   func focus(_ id: NodeID) {
     guard let node = scene.patch[id] else { return }

@@ -23,7 +23,7 @@ import Session
   private static let mostPitches = 600
   private static let mostPoints = 2400
   /// Channels of which spectra are taken and traces drawn.
-  static let mostChannels = 8
+  nonisolated static let mostChannels = 8
 
   /// Listens to a port by that name; nil: to none. Measurements go on where only the node behind the name is another.
   func listen(to port: ListenedPort?, name: String, _ desk: Desk) {

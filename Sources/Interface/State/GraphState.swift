@@ -48,16 +48,30 @@ struct KeptLayout: Sendable {
 /// Widths of boxes as they were first shown at a level of detail. What a box itself needs may be more.
 struct KeptWidths: Sendable {
   private(set) var columns: [NodeID: Int] = [:]
+  /// Names of the nodes that have them.
+  private var names: [NodeID: String] = [:]
   private(set) var detail: GraphDetail?
   /// Differs after each change.
   private(set) var number = 0
 
   func width(of id: NodeID, at detail: GraphDetail) -> Int? { detail == self.detail ? columns[id] : nil }
 
+  /// A node that replaces another is as wide as that, so that no box beside it moves.
+  mutating func handOver(to patch: Patch) {
+    let known = columns
+    for (old, name) in names where patch[old] == nil {
+      guard let new = patch.id(named: name), columns[new] == nil, let width = columns[old] else { continue }
+      columns[new] = width
+    }
+    if columns != known { number += 1 }
+  }
+
   /// Notes the widths of new boxes, and forgets those of boxes that are gone.
-  mutating func keep(_ widths: [NodeID: Int], at detail: GraphDetail) {
+  mutating func keep(_ widths: [NodeID: Int], at detail: GraphDetail, in patch: Patch) {
     let kept =
       detail == self.detail ? widths.merging(columns.filter { widths[$0.key] != nil }) { $1 } : widths
+    names = Dictionary(
+      kept.keys.compactMap { id in patch[id].map { (id, $0.name) } }, uniquingKeysWith: { first, _ in first })
     guard kept != columns || detail != self.detail else { return }
     (columns, self.detail) = (kept, detail)
     number += 1

@@ -15,7 +15,16 @@ public struct MeterBridge: Sendable {
     let name: String
     /// A port of the driver.
     let isEnd: Bool
+    /// Its signals move others: they have no level that is too high.
+    let isControl: Bool
     var channels: [Channel] = []
+    /// Highest peak of all channels, linear.
+    var highest: Float { channels.map(\.highest).max() ?? 0 }
+    /// Something was above full scale.
+    var isClipped: Bool { isClipped(highest) }
+
+    func isClipped(_ peak: Float) -> Bool { !isControl && Meter.isClipping(peak) }
+
     /// Where the report has it.
     fileprivate var place: (node: Int, port: Int)?
   }
@@ -93,7 +102,9 @@ public struct MeterBridge: Sendable {
       func add(_ name: String, isInput: Bool) {
         let port = ListenedPort(node.id, name, isInput: isInput)
         let ports = isInput ? report?.node.inputs : report?.node.outputs
-        var strip = Strip(port: port, name: "\(node.name).\(name)", isEnd: isEnd, channels: known[port] ?? [])
+        var strip = Strip(
+          port: port, name: "\(node.name).\(name)", isEnd: isEnd, isControl: kind.movesOthers,
+          channels: known[port] ?? [])
         if let report, let index = ports?.firstIndex(where: { $0.name == name }) {
           strip.place = (report.place, index)
           strip.has(ports?[index].channels ?? 0)

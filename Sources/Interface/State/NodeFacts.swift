@@ -103,3 +103,8 @@ struct NodeFacts {
     return count(requirement.parameter) >= requirement.least
   }
 }
+
+extension KindDescription {
+  /// Its signals move others: they have no level that is too high.
+  var movesOthers: Bool { category == .modulation || category == .control }
+}

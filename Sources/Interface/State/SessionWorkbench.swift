@@ -147,6 +147,10 @@ import Session
 
   public func takeNotices() -> [String] { session.takeNotices().words }
 
+  public var isStirring: Bool {
+    player != nil || scene.status.song != nil || scene.status.transport.isUsed || session.engine.isStirring
+  }
+
   public func tick() {
     // Otherwise the engine would copy what it changes in its report.
     scene.report = GraphReport()

@@ -56,6 +56,8 @@ import Session
   func showPrograms(_ isShown: Bool)
   /// New notices for the user, oldest first.
   func takeNotices() -> [String]
+  /// A tick would bring something new that sounds, or that somebody else did. Costs next to nothing.
+  var isStirring: Bool { get }
   /// Lets the engine work and takes a new scene; call it about 30 to 60 times a second.
   func tick()
 }

@@ -26,6 +26,14 @@ struct HelpView: View {
     lines(state, columns: state.screen.columns).map(\.text)
   }
 
+  /// A line with the whole of its help, for those who do not see the next ones; empty for these.
+  func telling(_ line: Int, _ state: ViewState) -> String {
+    let lines = lines(state, columns: state.screen.columns)
+    guard lines.indices.contains(line), !lines[line].isContinued else { return "" }
+    let help = lines[(line + 1)...].prefix(while: \.isContinued)
+    return ([lines[line]] + help).map(\.text).joined(separator: " ")
+  }
+
   func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
     let bounds = canvas.bounds
     guard !bounds.isEmpty else { return }
@@ -65,6 +73,8 @@ struct HelpView: View {
     var help = ""
 
     var text: String { [keys, name, help].filter { !$0.isEmpty }.joined(separator: "  ") }
+    /// It goes on with a sentence of the line before.
+    var isContinued: Bool { form == .more && !help.isEmpty || form == .entry && keys.isEmpty && name.isEmpty }
   }
 
   private static func keyColumns(_ state: ViewState) -> Int {

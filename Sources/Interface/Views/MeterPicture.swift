@@ -165,9 +165,11 @@ struct MeterPicture {
     canvas.put(
       [Span(DisplayWidth.padded("\(channel)", to: Self.numbers - 1, right: true), .dim)],
       at: Point(start - Self.numbers, place.row), columns: Self.numbers, on: ground)
-    canvas.put(Meter.bar(meter.level, columns: columns), at: Point(start, place.row), on: ground)
+    canvas.put(
+      Meter.bar(strip.isControl ? meter.level.unclipped : meter.level, columns: columns),
+      at: Point(start, place.row), on: ground)
     guard figureColumns > 0 else { return }
-    let isClipped = Meter.isClipping(meter.highest)
+    let isClipped = strip.isClipped(meter.highest)
     canvas.put(
       [
         Span(DisplayWidth.padded(Meter.text(meter.level.peak), to: 5, right: true), .value),

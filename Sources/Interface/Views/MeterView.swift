@@ -87,9 +87,8 @@ struct MeterView: View {
 
   func lines(_ scene: Scene, _ state: ViewState) -> [String]? {
     state.meters.shown.map { strip in
-      let highest = strip.channels.map(\.highest).max() ?? 0
-      return "\(strip.name), \(MeterPicture.count(strip)), highest \(MeterPicture.decibels(highest)) dB"
-        + (Meter.isClipping(highest) ? ", clipped" : "")
+      "\(strip.name), \(MeterPicture.count(strip)), highest \(MeterPicture.decibels(strip.highest)) dB"
+        + (strip.isClipped ? ", clipped" : "")
     }
   }
 
@@ -122,15 +121,14 @@ struct MeterView: View {
     let shown = state.meters.shown
     guard shown.indices.contains(state.meters.index) else { return nil }
     let strip = shown[state.meters.index]
-    let highest = strip.channels.map(\.highest).max() ?? 0
     let now = strip.channels.map(\.level.peak).max() ?? 0
     var groups = [
       [Span(strip.name, .accent), Span(strip.port.isInput ? " what goes in" : "", .dim)],
       [Span(MeterPicture.count(strip), .dim)],
       [Span("now ", .dim), Span("\(MeterPicture.decibels(now)) dB", .value)],
-      [Span("highest ", .dim), Span("\(MeterPicture.decibels(highest)) dB", .value)],
+      [Span("highest ", .dim), Span("\(MeterPicture.decibels(strip.highest)) dB", .value)],
     ]
-    if Meter.isClipping(highest) { groups.append([Span("clipped", .trouble)]) }
+    if strip.isClipped { groups.append([Span("clipped", .trouble)]) }
     return [Span].fitting(groups, columns: columns)
   }
 }
