@@ -35,8 +35,8 @@ extension Patch {
       PortName(nodes[ends.destination.node]?.name ?? "", ends.destination.port))
   }
 
-  /// The cable's shortest name: default ports are left out.
-  public func shortName(of ends: Cable.Ends, catalogue: KindCatalogue) -> CableName {
+  /// The cable's name with both ports; those of a sub-patch where it leads out of one or into one.
+  func portName(of ends: Cable.Ends, catalogue: KindCatalogue) -> CableName {
     var full = name(of: ends)
     if let port = subPatchPort(of: ends.source, isSource: true, ends, catalogue) { full.source = port }
     if let port = subPatchPort(of: ends.destination, isSource: false, ends, catalogue) {
@@ -44,6 +44,12 @@ extension Patch {
     }
     // A published value that is none of the node's kind any more does not lead to it.
     if full != name(of: ends), (try? fitting(full, catalogue: catalogue)) != ends { full = name(of: ends) }
+    return full
+  }
+
+  /// The cable's shortest name: default ports are left out.
+  public func shortName(of ends: Cable.Ends, catalogue: KindCatalogue) -> CableName {
+    let full = portName(of: ends, catalogue: catalogue)
     for (hidesSource, hidesDestination) in [(true, true), (true, false), (false, true)] {
       var short = full
       if hidesSource { short.source.port = nil }

@@ -82,7 +82,7 @@ extension Comparison {
     for cable in draft.patch.orderedCables(catalogue: catalogue)
     where !draft.patch.isOutside(cable.ends, catalogue: catalogue) && (!waiting || isWaiting(cable.ends)) {
       guard counterpart(of: cable.ends, from: draft.patch, in: target) == nil else { continue }
-      try make(.disconnect(draft.patch.shortName(of: cable.ends, catalogue: catalogue)))
+      try make(.disconnect(cableName(of: cable.ends)))
     }
   }
 
@@ -104,7 +104,7 @@ extension Comparison {
         let ends = try draft.patch.fitting(target.name(of: cable.ends), catalogue: catalogue)
         let present = draft.patch.cables[ends]
         if present?.settings == cable.settings { continue }
-        let short = draft.patch.shortName(of: ends, catalogue: catalogue)
+        let short = cableName(of: ends)
         try make(.connect(short, cable.settings))
         if present == nil, !cable.comments.isEmpty { try make(.comment(.cable(short), cable.comments)) }
       }
@@ -117,7 +117,7 @@ extension Comparison {
       guard let new = counterpart(of: cable.ends, from: draft.patch, in: target),
         new.comments != cable.comments
       else { continue }
-      let name = draft.patch.shortName(of: cable.ends, catalogue: catalogue)
+      let name = cableName(of: cable.ends)
       try make(.comment(.cable(name), new.comments))
     }
   }
@@ -138,9 +138,11 @@ extension Comparison {
 
 extension PatchDifference {
   /// The edits that make one scene another one, in a file beside `patch` to the letter. `old`: nil if there is none yet,
-  /// then it is stored first.
+  /// then it is stored first. `namesPorts`: for undo. Equal scenes may have the outlets of a sub-patch in different orders,
+  /// and the first one is the one that the sub-patch's name stands for.
   static func edits(
-    of number: Int, from old: PatchScene?, to new: PatchScene, in patch: Patch, catalogue: KindCatalogue
+    of number: Int, from old: PatchScene?, to new: PatchScene, in patch: Patch, catalogue: KindCatalogue,
+    namesPorts: Bool = false
   ) throws(EditError) -> [Edit] {
     var edits: [Edit] = []
     var here = old ?? PatchScene(of: patch, name: new.name, catalogue: catalogue)
@@ -149,7 +151,9 @@ extension PatchDifference {
       here = PatchScene(of: patch, name: new.name, catalogue: catalogue)
     }
     if !here.hasState(of: new) {
-      for edit in try stateEdits(from: here.whole, to: new.whole, catalogue: catalogue, asLines: true) {
+      let steps = try stateEdits(
+        from: here.whole, to: new.whole, catalogue: catalogue, asLines: true, namesPorts: namesPorts)
+      for edit in steps {
         try here.apply(edit, catalogue: catalogue)
         edits.append(.scene(number, .edit(edit)))
       }

@@ -18,11 +18,12 @@ public enum PatchDifference {
   /// patch as a whole. Nodes that stay also keep their comments and places, and the order of the file.
   ///
   /// `asLines`: edits use no published name. Lines of a scene need that, since the file's patch may publish other parameters
-  /// when they are read.
+  /// when they are read. `namesPorts`: cables name their ports, also those that stand for a node.
   static func stateEdits(
-    from old: Patch, to new: Patch, catalogue: KindCatalogue, asLines: Bool = false
+    from old: Patch, to new: Patch, catalogue: KindCatalogue, asLines: Bool = false, namesPorts: Bool = false
   ) throws(EditError) -> [Edit] {
     var comparison = Comparison(from: old, to: new, catalogue: catalogue)
+    comparison.namesPorts = namesPorts
     if asLines { comparison.forgetPublications() }
     try comparison.runState()
     return comparison.edits
@@ -36,6 +37,8 @@ struct Comparison {
   let target: Patch
   let catalogue: KindCatalogue
   private(set) var edits: [Edit] = []
+  /// Edits of cables name the ports.
+  var namesPorts = false
   /// Publications of the draft, kept aside so that no edit uses their names; nil: the draft has them.
   private(set) var unnamed: [String: ControlTarget]?
 
@@ -44,6 +47,13 @@ struct Comparison {
     draft.acceptsUnknownKinds = true
     target = new
     self.catalogue = catalogue
+  }
+
+  /// The name of a cable of the draft.
+  func cableName(of ends: Cable.Ends) -> CableName {
+    namesPorts
+      ? draft.patch.portName(of: ends, catalogue: catalogue)
+      : draft.patch.shortName(of: ends, catalogue: catalogue)
   }
 
   mutating func forgetPublications() {
@@ -238,11 +248,11 @@ struct Comparison {
     let old = draft.patch.orderedCables(catalogue: catalogue)
     let wanted = Set(target.cables.keys.map { target.name(of: $0) })
     for cable in old where !wanted.contains(draft.patch.name(of: cable.ends)) {
-      try make(.disconnect(draft.patch.shortName(of: cable.ends, catalogue: catalogue)))
+      try make(.disconnect(cableName(of: cable.ends)))
     }
     for cable in target.orderedCables(catalogue: catalogue) {
       let ends = try draft.patch.fitting(target.name(of: cable.ends), catalogue: catalogue)
-      let name = draft.patch.shortName(of: ends, catalogue: catalogue)
+      let name = cableName(of: ends)
       let present = draft.patch.cables[ends]
       if present?.settings != cable.settings { try make(.connect(name, cable.settings)) }
       guard (present?.comments ?? Comments()) != cable.comments else { continue }

@@ -28,7 +28,8 @@ struct ChangeScene: EditVerbs {
     try apply(to: &after)
     return .joined(
       try PatchDifference.edits(
-        of: number, from: after.patch.scenes[number], to: old, in: draft.patch, catalogue: draft.catalogue))
+        of: number, from: after.patch.scenes[number], to: old, in: draft.patch, catalogue: draft.catalogue,
+        namesPorts: true))
   }
 
   func describe() -> String {

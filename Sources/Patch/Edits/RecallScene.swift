@@ -34,7 +34,8 @@ struct RecallScene: EditVerbs {
     for number in before.patch.scenes.keys.sorted() {
       guard let old = before.patch.scenes[number] else { continue }
       edits += try PatchDifference.edits(
-        of: number, from: back.patch.scenes[number], to: old, in: before.patch, catalogue: before.catalogue)
+        of: number, from: back.patch.scenes[number], to: old, in: before.patch, catalogue: before.catalogue,
+        namesPorts: true)
     }
     return edits.isEmpty ? inverse : .all([inverse] + edits)
   }

@@ -140,7 +140,25 @@ struct ReplaceNode: EditVerbs {
       }
       moves.append(Move(old: cable, new: ends))
     }
-    return withoutDoubles(moves)
+    return withoutDoubles(within(moves, from: old, to: new, in: draft))
+  }
+
+  /// Removes cables that would lead past the edge of a sub-patch: its port is another kind of node now, or a node its port.
+  private static func within(_ moves: [Move], from old: Node, to new: Node, in draft: Draft) -> [Move] {
+    guard NodePath.container(of: old.name) != nil,
+      [old.kind, new.kind].contains(where: { draft.catalogue[$0]?.boundary != nil })
+    else { return moves }
+    var patch = draft.patch
+    patch.detach(old.id)
+    patch.attach(new, at: nil)
+    return moves.map { move in
+      guard let ends = move.new,
+        (try? draft.patch.checkScope(of: move.old.ends, catalogue: draft.catalogue)) != nil
+      else { return move }
+      var move = move
+      if (try? patch.checkScope(of: ends, catalogue: draft.catalogue)) == nil { move.new = nil }
+      return move
+    }
   }
 
   /// A cable to or from another program stays with a node that is as near to it: a program, or the same kind of
