@@ -14,13 +14,13 @@ func setJackCallbacks(of client: OpaquePointer, to state: JackState) {
   jack_set_buffer_size_callback(
     client,
     { frames, argument in
-      jackState(argument).period.store(Int(frames), ordering: .relaxed)
+      if frames > 0 { jackState(argument).period.store(Int(frames), ordering: .relaxed) }
       return 0
     }, argument)
   jack_set_sample_rate_callback(
     client,
     { frames, argument in
-      jackState(argument).rate.store(Int(frames), ordering: .relaxed)
+      if frames > 0 { jackState(argument).rate.store(Int(frames), ordering: .relaxed) }
       return 0
     }, argument)
   jack_set_xrun_callback(

@@ -131,6 +131,7 @@ final class JackState: Sendable {
   @_noLocks func process(_ frames: UInt32) {
     let (ports, midiPorts, midiOutputPorts, fades) = (ports, midiPorts, midiOutputPorts, fades)
     let count = Int(frames)
+    guard count > 0 else { return }
     // Freewheeling has no deadline, so no load is measured.
     let isFree = isFreewheeling.load(ordering: .relaxed)
     let length =
