@@ -72,7 +72,7 @@ func setJackCallbacks(of client: OpaquePointer, to state: JackState) {
       jackState(argument).onChange()
       return 0
     }, argument)
-  jack_set_latency_callback(client, { mode, argument in jackState(argument).passLatencies(mode) }, argument)
+  jack_set_latency_callback(client, { mode, argument in jackState(argument).noteLatencies(mode) }, argument)
 }
 
 private func portName(_ number: jack_port_id_t, _ state: JackState) -> String? {

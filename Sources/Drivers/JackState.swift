@@ -19,6 +19,9 @@ final class JackState: Sendable {
   /// Told of other programs' ports as they go and come. The same thread.
   let wishes: ConnectionWishes
 
+  /// Passes latencies on outside of JACK's callback; nil: within it. Assigned before JACK can call.
+  nonisolated(unsafe) var passesLater: (@Sendable (jack_latency_callback_mode_t) -> Void)?
+
   /// Path latencies through the engine.
   let latencies = Mutex<[PathLatency]>([])
 
