@@ -89,12 +89,14 @@ import Synchronization
   of output: UnsafeMutablePointer<MidiOutput>, _ exclusives: ExclusiveStore
 ) -> Bool {
   guard exclusives.holds(message) else { return false }
-  let (left, room) = (Int(message.detail) &- first, midiRoom(buffer))
+  // PipeWire's libjack counts room for an event's bytes, and not for the event, and overwrites its own.
+  let (left, room) = (Int(message.detail) &- first, midiRoom(buffer) &- 256)
   if left > room, midiEventCount(buffer) > 0 {
     output.pointee.proceed(with: message, to: first)
     return true
   }
   let count = left < room ? left : room
+  guard count > 0 else { return false }
   let time = UInt32(truncatingIfNeeded: message.offset > 0 ? message.offset : 0)
   guard let target = reserveMidi(buffer, time, count),
     exclusives.copy(message, from: first, count: count, to: target)
