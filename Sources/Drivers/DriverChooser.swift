@@ -24,6 +24,9 @@ public struct DriverOptions: Sendable {
   /// Wanted period (frames), for drivers that can choose.
   public var period = 256
 
+  /// Seconds for which a server may stand still before the clock takes over.
+  public var standstill = 5.0
+
   /// Automatic choice at 48 kHz and 256 frames.
   public init() {}
 }

@@ -11,7 +11,8 @@ extension DriverError: CustomStringConvertible {
     case .longServerName:
       "the JACK server's name has more than \(JackClientOptions.longestServer) bytes"
     case .silentServer: "the JACK server does not answer"
-    case .refused(let refusal, let server): refusal.words(server)
+    case .noRate(let server): "\(Self.server(server)) has no sample rate yet"
+    case .refused(let refusal, let server): refusal.words(Self.server(server), isNamed: server != nil)
     case .clientNotStarted: "JACK refused to start the client"
     case .device(let name, .open, let code):
       "ALSA device \(name) cannot be opened: \(AlsaDevice.describe(code))\(Self.others(code))"
@@ -42,18 +43,21 @@ extension DriverError: CustomStringConvertible {
     return names.isEmpty ? "" : "; there are \(names.prefix(8).joined(separator: ", "))"
   }
 
+  private static func server(_ name: String?) -> String {
+    name.map { "JACK server `\($0)`" } ?? "JACK server"
+  }
+
   private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
 extension DriverError.JackRefusal {
-  fileprivate func words(_ server: String?) -> String {
-    let named = server.map { "JACK server `\($0)`" } ?? "JACK server"
-    return switch self {
+  fileprivate func words(_ named: String, isNamed: Bool) -> String {
+    switch self {
     case .version: "\(named) speaks another version of the protocol"
     case .sharedMemory: "\(named): no access to its shared memory"
     case .nameTaken: "\(named): the client's name is taken"
     case .communication: "\(named): communication failed"
-    case .notRunning: server == nil ? "no JACK server is running" : "\(named) is not running"
+    case .notRunning: isNamed ? "\(named) is not running" : "no JACK server is running"
     case .other(let words): words.map { "\(named): \($0)" } ?? "\(named) refused the client"
     }
   }

@@ -12,6 +12,8 @@ public enum DriverError: Error, Hashable, Sendable {
   case silentServer
   /// No server can have a name as long as the one that was asked for.
   case longServerName
+  /// The server has no rate or no period.
+  case noRate(server: String?)
   /// The client could not be opened.
   case refused(JackRefusal, server: String?)
   /// The client was opened, and could not be started.

@@ -14,13 +14,13 @@ func setJackCallbacks(of client: OpaquePointer, to state: JackState) {
   jack_set_buffer_size_callback(
     client,
     { frames, argument in
-      jackState(argument).period.store(Int(frames), ordering: .relaxed)
+      if frames > 0 { jackState(argument).period.store(Int(frames), ordering: .relaxed) }
       return 0
     }, argument)
   jack_set_sample_rate_callback(
     client,
     { frames, argument in
-      jackState(argument).rate.store(Int(frames), ordering: .relaxed)
+      if frames > 0 { jackState(argument).rate.store(Int(frames), ordering: .relaxed) }
       return 0
     }, argument)
   jack_set_xrun_callback(
@@ -72,7 +72,7 @@ func setJackCallbacks(of client: OpaquePointer, to state: JackState) {
       jackState(argument).onChange()
       return 0
     }, argument)
-  jack_set_latency_callback(client, { mode, argument in jackState(argument).passLatencies(mode) }, argument)
+  jack_set_latency_callback(client, { mode, argument in jackState(argument).noteLatencies(mode) }, argument)
 }
 
 private func portName(_ number: jack_port_id_t, _ state: JackState) -> String? {

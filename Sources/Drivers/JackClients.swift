@@ -37,6 +37,11 @@ enum JackClients {
       throw .refused(JackMessages.refusal(JackStatus(opened.1)), server: server)
     }
     openOrClosing.wrappingAdd(1, ordering: .relaxed)
+    // As a netJACK slave whose master has not told it yet.
+    guard jack_get_sample_rate(client.raw) > 0, jack_get_buffer_size(client.raw) > 0 else {
+      close(client, on: DispatchQueue(label: "sostenuto.jack.close"), then: {})
+      throw .noRate(server: server)
+    }
     return client
   }
 

@@ -70,6 +70,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
       transport: transport
     ) { latch.set() }
     ports = JackPorts(client: client.raw, state: state, host: host, options: options)
+    if PipeWireSocket.ownsLibrary { state.passesLater = { [weak self] in self?.passLatencies($0) } }
     setJackCallbacks(of: client.raw, to: state)
     latch.action = { [weak self] in self?.scheduleCheck() }
     transport.isOpen = { [weak self] in self?.isOpen ?? false }
@@ -172,6 +173,14 @@ public final class JackDriver: Driver, @unchecked Sendable {
       return isFirst
     }
     if isFirst { queue.async { [self] in applyRequests() } }
+  }
+
+  /// PipeWire's libjack has a lock during its callbacks. A port's new latency makes it do what waits in its loop, such as
+  /// another period, for which it wants that lock: the client would never play.
+  private func passLatencies(_ mode: jack_latency_callback_mode_t) {
+    queue.async { [weak self] in
+      if let self, isOpen { state.passLatencies(mode) }
+    }
   }
 
   private func applyRequests() {

@@ -6,6 +6,11 @@ import Synchronization
 // Latencies as reported to other JACK clients. JACK's notification thread, which may lock.
 
 extension JackState {
+  /// Takes note that latencies have changed elsewhere.
+  func noteLatencies(_ mode: jack_latency_callback_mode_t) {
+    if let passesLater { passesLater(mode) } else { passLatencies(mode) }
+  }
+
   /// Sets each port's latency: that of the ports which lead to it through the engine (or to which it leads),
   /// plus the engine's own.
   func passLatencies(_ mode: jack_latency_callback_mode_t) {

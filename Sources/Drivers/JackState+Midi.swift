@@ -41,9 +41,15 @@ import Synchronization
     {
       clearMidi(buffer)
       host.midi.beginSending(number, isLast: isLast)
-      let (outputs, exclusives) = (host.midi.outputs, host.midi.exclusives)
-      while let event = outputs[number].next() {
-        let isSent = outputs[number].isFree && send(event, to: buffer, exclusives)
+      let (output, exclusives) = (host.midi.outputs + number, host.midi.exclusives)
+      if var begun = output.pointee.begun {
+        begun.offset = 0
+        if !send(begun, from: output.pointee.begunBytes, to: buffer, of: output, exclusives) {
+          output.pointee.breakOff()
+        }
+      }
+      while let event = output.pointee.next() {
+        let isSent = output.pointee.admits(event) && send(event, to: buffer, of: output, exclusives)
         host.midi.settle(number, isSent: isSent)
       }
       host.midi.endSending(number)
@@ -54,15 +60,11 @@ import Synchronization
 
 /// Writes one event into the buffer of a MIDI output; false when there is no room.
 @_noLocks private func send(
-  _ event: Event, to buffer: UnsafeMutableRawPointer, _ exclusives: ExclusiveStore
+  _ event: Event, to buffer: UnsafeMutableRawPointer, of output: UnsafeMutablePointer<MidiOutput>,
+  _ exclusives: ExclusiveStore
 ) -> Bool {
+  if event.kind == .exclusive { return send(event, from: 0, to: buffer, of: output, exclusives) }
   let time = UInt32(truncatingIfNeeded: event.offset > 0 ? event.offset : 0)
-  if event.kind == .exclusive {
-    guard exclusives.holds(event), let room = reserveMidi(buffer, time, Int(event.detail)) else {
-      return false
-    }
-    return exclusives.copy(event, to: room)
-  }
   // Three bytes, in a type that needs no heap.
   var bytes: UInt32 = 0
   return withUnsafeMutableBytes(of: &bytes) { raw in
@@ -78,4 +80,27 @@ import Synchronization
     }
     return true
   }
+}
+
+/// Writes a system exclusive message from a byte on. One that does not fit behind others is sent in the next period, and one
+/// that is longer than the buffer in pieces, as bridges from ALSA do; false when its bytes are gone.
+@_noLocks private func send(
+  _ message: Event, from first: Int, to buffer: UnsafeMutableRawPointer,
+  of output: UnsafeMutablePointer<MidiOutput>, _ exclusives: ExclusiveStore
+) -> Bool {
+  guard exclusives.holds(message) else { return false }
+  // PipeWire's libjack counts room for an event's bytes, and not for the event, and overwrites its own.
+  let (left, room) = (Int(message.detail) &- first, midiRoom(buffer) &- 256)
+  if left > room, midiEventCount(buffer) > 0 {
+    output.pointee.proceed(with: message, to: first)
+    return true
+  }
+  let count = left < room ? left : room
+  guard count > 0 else { return false }
+  let time = UInt32(truncatingIfNeeded: message.offset > 0 ? message.offset : 0)
+  guard let target = reserveMidi(buffer, time, count),
+    exclusives.copy(message, from: first, count: count, to: target)
+  else { return false }
+  output.pointee.proceed(with: message, to: first &+ count)
+  return true
 }

@@ -19,6 +19,9 @@ final class JackState: Sendable {
   /// Told of other programs' ports as they go and come. The same thread.
   let wishes: ConnectionWishes
 
+  /// Passes latencies on outside of JACK's callback; nil: within it. Assigned before JACK can call.
+  nonisolated(unsafe) var passesLater: (@Sendable (jack_latency_callback_mode_t) -> Void)?
+
   /// Path latencies through the engine.
   let latencies = Mutex<[PathLatency]>([])
 
@@ -131,6 +134,7 @@ final class JackState: Sendable {
   @_noLocks func process(_ frames: UInt32) {
     let (ports, midiPorts, midiOutputPorts, fades) = (ports, midiPorts, midiOutputPorts, fades)
     let count = Int(frames)
+    guard count > 0 else { return }
     // Freewheeling has no deadline, so no load is measured.
     let isFree = isFreewheeling.load(ordering: .relaxed)
     let length =

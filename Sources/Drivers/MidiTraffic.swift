@@ -253,7 +253,7 @@ struct MidiTraffic: ~Copyable, Sendable {
     while let event = outputs[port].next() {
       var departure = Passing(
         event: event, port: port, time: start &+ Int64(event.offset) &* length / (frames > 0 ? frames : 1))
-      settle(port, isSent: outputs[port].isFree && departures.push(&departure))
+      settle(port, isSent: outputs[port].admits(event) && departures.push(&departure))
     }
     endSending(port)
   }

@@ -7,9 +7,12 @@ struct PipeWireSocket {
   private let path: String
   private let first: [Int]
 
+  /// True when libjack is PipeWire's.
+  static let ownsLibrary = String(cString: jack_get_version_string()).includes("PipeWire")
+
   /// The server's socket as it is now; nil: libjack is another server's, or there is no such file. Worker.
   init?() {
-    guard String(cString: jack_get_version_string()).includes("PipeWire") else { return nil }
+    guard Self.ownsLibrary else { return nil }
     func setting(_ name: String) -> String? {
       getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -24,7 +24,9 @@ public final class Supervisor {
   private var endpoints: [Endpoint] = []
   private var midiPorts: [MidiPort] = []
   private var reportedMidiFault: String?
-  /// A stalled driver. It is kept, since its server may go on with all ports and connections.
+  /// While the present driver stands still, silent and with nobody in its place: when the clock takes over.
+  private var silentUntil: Int64?
+  /// A stalled driver, with the clock in its place. It is kept, since its server may go on with all ports and connections.
   private var paused: (any Driver)?
   /// Time at which to look for another driver in its place.
   private var pausedUntil: Int64 = 0
@@ -74,7 +76,7 @@ public final class Supervisor {
     // First, so that they fade out what the engine plays.
     cards.stop()
     driver?.stop()
-    driver = nil
+    (driver, silentUntil) = (nil, nil)
     paused?.stop()
     paused = nil
     server?.stop()
@@ -102,7 +104,11 @@ public final class Supervisor {
   }
 
   /// Asks the driver's server for a change of its transport. False: the engine's own is to change.
-  public func perform(_ change: TransportChange) -> Bool { driver?.perform(change) ?? false }
+  public func perform(_ change: TransportChange) -> Bool {
+    // A server that stands still does nothing.
+    if silentUntil != nil, let driver { handOverToClock(driver) }
+    return driver?.perform(change) ?? false
+  }
 
   /// Source of the transport that counts now.
   public var transportRole: TransportRole { driver?.transportRole ?? .own }
@@ -137,8 +143,10 @@ public final class Supervisor {
       isDisturbed = true
       message = "\(failure): playing on through the clock driver; trying again"
       nextAttempt = nextTime(now)
+    } else if let silentUntil {
+      checkSilent(driver, until: silentUntil, now: now)
     } else if watch.hasStalled(driver, now: now) {
-      pause(driver, now: now)
+      fallSilent(driver, now: now)
     } else if driver.rate != engine.rate {
       follow(driver, "the rate is now \(Int(driver.rate)) Hz", now: now)
     } else {
@@ -238,6 +246,7 @@ public final class Supervisor {
   }
 
   private func leave(_ old: any Driver) {
+    silentUntil = nil
     xrunsBefore += old.status.xruns
     lostMidiBefore += old.status.lostMidi
     old.stop()
@@ -252,37 +261,43 @@ public final class Supervisor {
 
   // MARK: Stalled drivers
 
-  /// Detects a driver that is no longer asked for sound. Time during which nobody watched does not count: the
-  /// whole process may have been stopped, or this thread busy.
-  struct Watch {
-    private var beats = -1
-    private var still: Int64 = 0
-    private var last: Int64?
-    private static let longestGap: Int64 = 250_000_000
-
-    mutating func hasStalled(_ driver: any Driver, now: Int64) -> Bool {
-      let beats = driver.beats
-      still = beats == self.beats ? still + min(now - (last ?? now), Self.longestGap) : 0
-      (self.beats, last) = (beats, now)
-      return Double(still) * 1e-9 > driver.patience
-    }
-  }
-
   /// Periods after which a paused driver counts as running again.
   private static let secureBeats = 3
   private var pausedAt = 0
 
-  private func pause(_ driver: any Driver, now: Int64) {
+  /// The engine stands still with the driver for some seconds: whoever else follows the server does so too, and a short
+  /// standstill costs no more than a silence.
+  private func fallSilent(_ driver: any Driver, now: Int64) {
     driver.pause()
-    paused = driver
     pausedAt = driver.beats
     // Finds a new server that was started in place of the old one without notice.
     pausedUntil = now + 5_000_000_000
-    self.driver = nil
-    moveToClock()
     isDisturbed = true
+    message = "\(driver.place) stands still: silent until it goes on"
+    let due = now + Int64(max(0, options.standstill - driver.patience) * 1e9)
+    silentUntil = due
+    checkSilent(driver, until: due, now: now)
+  }
+
+  /// The clock takes over early for what would have to wait or pile up, and for cards, which are heard without the server.
+  private func checkSilent(_ driver: any Driver, until due: Int64, now: Int64) {
+    if hasGoneOn(driver) {
+      (silentUntil, watch, isDisturbed) = (nil, Watch(), false)
+      driver.resume()
+      message = "sound is back: \(driver.place) goes on"
+    } else if now >= due || engine.isKeptWaiting || driver.isSucceeded
+      || endpoints.contains(where: { !$0.device.isEmpty })
+    {
+      handOverToClock(driver)
+    }
+  }
+
+  private func hasGoneOn(_ driver: any Driver) -> Bool { driver.beats >= pausedAt + Self.secureBeats }
+
+  private func handOverToClock(_ driver: any Driver) {
+    (silentUntil, paused, self.driver, nextAttempt) = (nil, driver, nil, nil)
+    moveToClock()
     message = "\(driver.place) stands still: playing on through the clock driver until it goes on"
-    nextAttempt = nil
   }
 
   private func checkPaused(_ old: any Driver, now: Int64) {
@@ -290,7 +305,7 @@ public final class Supervisor {
       dropPaused()
       message = "\(failure): playing on through the clock driver; trying again"
       if attempt == nil { nextAttempt = nextTime(now) }
-    } else if old.beats >= pausedAt + Self.secureBeats {
+    } else if hasGoneOn(old) {
       attempt?.abandon()
       (attempt, nextAttempt, paused) = (nil, nil, nil)
       if let driver { leave(driver) }

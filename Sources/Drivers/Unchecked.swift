@@ -14,8 +14,10 @@ func midiEventCount(_ buffer: UnsafeMutableRawPointer) -> UInt32
 func midiEvent(
   _ event: UnsafeMutablePointer<jack_midi_event_t>, _ buffer: UnsafeMutableRawPointer, _ index: UInt32
 ) -> Int32
-// Empty the buffer of a MIDI output, and make room in it for a message; the same. None (nil) when it is full.
+// Empty the buffer of a MIDI output, tell the largest message that it has room for, and make room for one; the same. None
+// (nil) when it is full.
 @_silgen_name("jack_midi_clear_buffer") @_noLocks func clearMidi(_ buffer: UnsafeMutableRawPointer)
+@_silgen_name("jack_midi_max_event_size") @_noLocks func midiRoom(_ buffer: UnsafeMutableRawPointer) -> Int
 @_silgen_name("jack_midi_event_reserve") @_noLocks
 func reserveMidi(_ buffer: UnsafeMutableRawPointer, _ time: UInt32, _ count: Int) -> UnsafeMutablePointer<
   UInt8

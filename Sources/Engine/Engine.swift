@@ -284,6 +284,13 @@ public final class Engine: ReconcilerHost {
   /// Transactions not executed yet, as far as `collect` knows.
   var pending: [Transaction] { sent + unsent }
 
+  /// Something was to happen by now, or more is to happen than should be held, and the audio thread does nothing.
+  public var isKeptWaiting: Bool {
+    pending.count > Self.mostHeld || pending.contains { $0.time <= renderer.time }
+  }
+  /// Transactions ahead of their time; the plans of large patches need memory.
+  private static let mostHeld = 64
+
   /// Monitors a port of a node by name, whichever node has the name at a time, on driver channels of its own.
   /// Call it after the first `adopt`. nil: no such port.
   public func addTap(node name: String, port: String?) -> Endpoint? {

@@ -46,17 +46,20 @@ public struct ExclusiveStore: Sendable {
       time: Double(bitPattern: UInt64(bitPattern: Int64(place))))
   }
 
-  /// Copies a message of `event.detail` bytes. Returns false if it is not there any more. Audio thread.
-  @_noLocks public func copy(_ event: Event, to target: UnsafeMutablePointer<UInt8>) -> Bool {
-    let place = Int(Int64(bitPattern: event.time.bitPattern))
-    let count = Int(event.detail)
-    guard isThere(place, count) else { return false }
+  /// Copies a message of `event.detail` bytes, or as many of them as `count`, from `first` on. Returns false if it is not there
+  /// any more. Audio thread.
+  @_noLocks public func copy(
+    _ event: Event, from first: Int = 0, count: Int? = nil, to target: UnsafeMutablePointer<UInt8>
+  ) -> Bool {
+    let place = Int(Int64(bitPattern: event.time.bitPattern)) &+ first
+    let count = count ?? Int(event.detail)
+    guard holds(event) else { return false }
     var index = 0
     while index < count {
       target[index] = bytes[(place &+ index) & (Self.capacity &- 1)]
       index &+= 1
     }
-    return isThere(place, count)
+    return holds(event)
   }
 
   /// True while the message's bytes are there. Audio thread.

@@ -14,6 +14,11 @@ public struct MidiOutput: BitwiseCopyable {
   private var isSendingLate = true
   /// The driver has refused a late ending; nothing overtakes it.
   private var isBlocked = false
+  /// A system exclusive message of which a part was sent, or nothing yet; the rest follows in the next periods.
+  public private(set) var begun: Event?
+  /// Bytes of it that were sent.
+  public private(set) var begunBytes = 0
+  private var brokenOff = 0
 
   /// Allocates an empty output. Worker.
   public init() {
@@ -36,9 +41,10 @@ public struct MidiOutput: BitwiseCopyable {
   }
 
   /// Ends all that the receivers hold, in the next `flush`. Audio thread.
-  @_noLocks public func endAll() {
+  @_noLocks public mutating func endAll() {
     events.pointee.removeAll()
     held.end(into: late)
+    if begun != nil { breakOff() }
   }
 
   /// The event to send next, of the late ones and then of the period; nil when none is left. Audio thread.
@@ -52,8 +58,23 @@ public struct MidiOutput: BitwiseCopyable {
     return place < events.pointee.count ? events.pointee[place] : nil
   }
 
-  /// True if the last event of `next` may be sent now. Audio thread.
-  public var isFree: Bool { @_noLocks get { !isBlocked } }
+  /// True if the last event of `next` may be sent now: nothing but messages of real time comes into the middle of another.
+  /// Audio thread.
+  @_noLocks public func admits(_ event: Event) -> Bool {
+    event.kind == .system && event.key >= 8 || !isBlocked && begun == nil
+  }
+
+  /// Takes note that a system exclusive message was sent up to a byte. Audio thread.
+  @_noLocks public mutating func proceed(with message: Event, to byte: Int) {
+    begun = byte < Int(message.detail) ? message : nil
+    begunBytes = byte
+  }
+
+  /// Gives up the message that was begun: its bytes are gone. Audio thread.
+  @_noLocks public mutating func breakOff() {
+    begun = nil
+    brokenOff &+= 1
+  }
 
   /// Takes note that the last event of `next` was sent, or that there was no room. Returns true if it is lost: an ending
   /// is sent later. Audio thread.
@@ -69,10 +90,12 @@ public struct MidiOutput: BitwiseCopyable {
     return false
   }
 
-  /// Forgets the period's events, and returns the number of those that had no room here. Audio thread.
+  /// Forgets the period's events. Returns the number of those that had no room here, and of messages that were broken off.
+  /// Audio thread.
   @_noLocks public mutating func removeAll() -> Int {
     (place, isSendingLate, isBlocked) = (0, true, false)
     events.pointee.removeAll()
-    return events.pointee.takeDropped()
+    defer { brokenOff = 0 }
+    return events.pointee.takeDropped() &+ brokenOff
   }
 }

@@ -12,6 +12,7 @@ import Testing
     var options = DriverOptions()
     options.preference = .jack
     options.jack.server = server.name
+    options.standstill = 0
     return options
   }
 

@@ -11,10 +11,11 @@ import Testing
 @Suite(.serialized) @MainActor struct JackHungTests {
   private let seed: UInt64 = 34
 
-  private func options(_ server: JackTestServer) -> DriverOptions {
+  private func options(_ server: JackTestServer, standstill: Double = 0) -> DriverOptions {
     var options = DriverOptions()
     options.preference = .jack
     options.jack.server = server.name
+    options.standstill = standstill
     return options
   }
 

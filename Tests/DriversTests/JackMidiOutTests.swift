@@ -32,6 +32,36 @@ import Testing
     #expect(driver.status.lostMidi == 0)
   }
 
+  /// A buffer of JACK's holds half of the longest message.
+  @Test func aMessageThatIsLongerThanABufferPassesWholeAndAShorterOneInOnePiece() throws {
+    let server = try JackTestServer(extra: ["-S"])
+    defer { server.stop() }
+    let graph = try LiveGraph(
+      "node m midi port=player\nnode o midiout port=thru connect=listener:*\nconnect m -> o")
+    let driver = try server.driver(of: graph)
+    defer { driver.stop() }
+    let player = try #require(MidiPlayer(server: server.name, name: "player"))
+    let listener = try #require(MidiListener(server: server.name, name: "listener"))
+    #expect(wait { player.isConnected && listener.isConnected })
+    var heard = 0
+    for count in [32_000, 33_000, 60_000, 65_536, 3] {
+      let message = [0xF0] + (0..<count - 2).map { UInt8($0 * 7 % 128) } + [0xF7]
+      player.play(
+        stride(from: 0, to: count, by: 20_000).map { Array(message[$0..<min($0 + 20_000, count)]) })
+      #expect(wait { listener.messages.dropFirst(heard).last?.bytes.last == 0xF7 }, "\(count) bytes")
+      let pieces = listener.messages.dropFirst(heard).map(\.bytes)
+      #expect(pieces.flatMap { $0 } == message, "\(count) bytes")
+      #expect(pieces.count == (count <= 32_000 ? 1 : count <= 65_000 ? 2 : 3))
+      heard += pieces.count
+      // Nothing comes into its middle, and what follows passes.
+      _ = player.play([0x90, 60, 100], at: 5)
+      _ = player.play([0x80, 60, 0], at: 5)
+      #expect(wait { listener.messages.count == heard + 2 })
+      heard += 2
+    }
+    #expect(driver.status.lostMidi == 0)
+  }
+
   @Test func notesEndAtTheReceiverWhenTheOutputIsRemovedAndWhenTheProgramEnds() throws {
     let server = try JackTestServer(extra: ["-S"])
     defer { server.stop() }

@@ -223,6 +223,18 @@ final class MidiPlayer {
     return desk.sentAt.load(ordering: .relaxed)
   }
 
+  /// Sends messages of any length, one in each period.
+  func play(_ messages: [[UInt8]]) {
+    for message in messages {
+      let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: message.count)
+      defer { bytes.deallocate() }
+      _ = bytes.initialize(from: message)
+      desk.length.store(bytes.count, ordering: .relaxed)
+      desk.long.store(UInt(bitPattern: bytes.baseAddress), ordering: .releasing)
+      _ = wait { desk.long.load(ordering: .acquiring) == 0 }
+    }
+  }
+
   func close() { client = nil }
 
   deinit { client = nil }
@@ -233,6 +245,9 @@ private final class Desk: Sendable {
   nonisolated(unsafe) let port: OpaquePointer
   /// Message for the callback: flag in the highest bit, byte count, offset, six bytes. 0: none.
   let message = Atomic<UInt64>(0)
+  /// Address and length of a message for the callback; 0: none.
+  let long = Atomic<UInt>(0)
+  let length = Atomic<Int>(0)
   let sentAt = Atomic<UInt32>(0)
 
   init(_ client: OpaquePointer, _ port: OpaquePointer) {
@@ -246,6 +261,10 @@ private func playPeriod(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) 
   let desk = Unmanaged<Desk>.fromOpaque(argument!).takeUnretainedValue()
   guard let buffer = jack_port_get_buffer(desk.port, frames) else { return 0 }
   jack_midi_clear_buffer(buffer)
+  if let long = UnsafePointer<UInt8>(bitPattern: desk.long.load(ordering: .acquiring)) {
+    jack_midi_event_write(buffer, 0, long, desk.length.load(ordering: .relaxed))
+    desk.long.store(0, ordering: .releasing)
+  }
   let word = desk.message.load(ordering: .acquiring)
   guard word != 0 else { return 0 }
   let offset = UInt32(word >> 48 & 0xFF)

@@ -23,7 +23,7 @@ import Testing
     var events: [Event] = []
     host.midi.beginSending(port, isLast: isLast)
     while let event = host.midi.outputs[port].next() {
-      let isSent = host.midi.outputs[port].isFree && events.count < room
+      let isSent = host.midi.outputs[port].admits(event) && events.count < room
       if isSent { events.append(event) }
       host.midi.settle(port, isSent: isSent)
     }

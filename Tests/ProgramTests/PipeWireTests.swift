@@ -18,6 +18,22 @@ import Testing
 
   private let tone = "node tone oscillator freq=997Hz level=-20dB\nnode out output\nconnect tone -> out\n"
 
+  /// libjack stood still for ever in two of three starts of a patch with latency: a callback of ours made it wait for its
+  /// own lock.
+  @MainActor @Test func itPlaysAtEachStartUnderPipeWire() throws {
+    let late = tone.replacingOccurrences(
+      of: "connect tone -> out", with: "node d distortion\nconnect tone -> d\nconnect d -> out")
+    let server = try PipeWire()
+    try server.addSink("first")
+    for _ in 0..<8 {
+      let (process, log) = try play(server, late, ["--driver", "jack", "--seconds", "1.6"], jack: true)
+      process.waitUntilExit()
+      let said = try String(contentsOfFile: log, encoding: .utf8)
+      #expect(
+        said.contains("playing as JACK client sostenuto\n") && !said.contains("stands still"), "\(said)")
+    }
+  }
+
   @MainActor @Test func underPipeWireItFollowsTheDefaultSinkItsRateItsPeriodAndItsDeath() throws {
     let server = try PipeWire()
     try server.addSink("first")
