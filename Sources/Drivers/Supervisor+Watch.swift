@@ -1,4 +1,13 @@
 extension Supervisor {
+  /// The driver has had no period since this was asked last: a standstill is found by `poll`, which may have been left out
+  /// while nothing happens. Worker.
+  public var isStill: Bool {
+    guard let driver else { return false }
+    let before = askedBeats
+    askedBeats = driver.beats
+    return askedBeats == before
+  }
+
   /// Detects a driver that is no longer asked for sound. Time during which nobody watched does not count: the
   /// whole process may have been stopped, or this thread busy.
   struct Watch {

@@ -26,6 +26,8 @@ public final class Supervisor {
   private var reportedMidiFault: String?
   /// While the present driver stands still, silent and with nobody in its place: when the clock takes over.
   private var silentUntil: Int64?
+  /// The driver's periods when `isStill` was asked last.
+  var askedBeats = -1
   /// A stalled driver, with the clock in its place. It is kept, since its server may go on with all ports and connections.
   private var paused: (any Driver)?
   /// Time at which to look for another driver in its place.

@@ -53,6 +53,8 @@ import Testing
     #expect(until(graph, supervisor) { silence(supervisor) })
     let told = monotonicTime()
     #expect(told - start < 1_500_000_000)
+    // Who polls rarely asks.
+    #expect((0..<3).map { _ in supervisor.isStill }.dropFirst() == [true, true])
     #expect(supervisor.isDisturbed)
     let time = graph.engine.renderer.time
     // Four more seconds pass at once.
@@ -70,6 +72,7 @@ import Testing
     server.goOn()
     #expect(until(graph, supervisor) { supervisor.driver?.name == "jack" })
     #expect(!supervisor.isDisturbed)
+    #expect(wait { !supervisor.isStill })
   }
 
   @Test func aServerThatGoesOnBeforePlaysOnWhereItWasWithoutAStep() throws {

@@ -144,6 +144,28 @@ import Testing
     session?.close()
   }
 
+  /// A scene that is stored twice, of a patch with two outlets of a sub-patch: undo and redo of the second time give it the same
+  /// cables again.
+  @Test func undoAndRedoOfASceneKeepTheOutletsOfASubPatchApart() throws {
+    var options = SessionOptions()
+    options.isOffline = true
+    let session = Session(options: options)
+    for line in [
+      "node out output", "node tone oscillator level=-inf", "node en envelope", "node mx matrix outputs=3",
+      "connect mx -> out", "connect en -> tone.level", "scene 2", "collapse tone into s1",
+      "collapse mx en into s2", "scene 2",
+    ] { try session.perform(line) }
+    let before = canonical(session)
+    for _ in 0..<3 {
+      try session.undo()
+      try session.redo()
+      #expect(canonical(session) == before)
+    }
+    for _ in 0..<4 { try session.undo() }
+    for _ in 0..<4 { try session.redo() }
+    #expect(canonical(session) == before)
+  }
+
   @Test func theMarkFollowsTheHistory() throws {
     var options = SessionOptions()
     options.isOffline = true

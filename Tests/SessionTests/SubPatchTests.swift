@@ -249,6 +249,26 @@ import Testing
     }
   }
 
+  /// Another kind in the place of a port, and a port in the place of another kind, keep no cable that no file may have.
+  @Test(arguments: [
+    "verb/out gain", "verb/in gain", "verb/out inlet", "verb/in outlet", "verb/tank outlet",
+    "verb/tank inlet",
+  ])
+  func aReplacedPortLeavesNoCableThroughTheEdge(line: String) throws {
+    let (folder, path) = try folder()
+    defer { withExtendedLifetime(folder) {} }
+    let session = try open(path)
+    let before = session.patch
+    try session.perform("replace \(line)")
+    for ends in session.patch.cables.keys {
+      #expect(
+        throws: Never.self,
+        performing: { try session.patch.checkScope(of: ends, catalogue: session.catalogue) })
+    }
+    try session.perform("undo")
+    #expect(session.patch == before)
+  }
+
   @Test func filesWithinFilesAreNamedFromTheirOwnFolders() throws {
     let (folder, _) = try folder()
     _ = try folder.file(

@@ -149,6 +149,7 @@ import Session
 
   public var isStirring: Bool {
     player != nil || scene.status.song != nil || scene.status.transport.isUsed || session.engine.isStirring
+      || session.supervisor.isStill
   }
 
   public func tick() {
