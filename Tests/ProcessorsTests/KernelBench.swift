@@ -376,7 +376,7 @@ final class KernelBench<K: Kernel> {
     defer {
       // The scratch memory of a block is all that a kernel may take for its work.
       if (0..<Self.guardBytes).contains(where: { behind.load(fromByteOffset: $0, as: UInt8.self) != 0xa5 }) {
-        Issue.record("\(K.description.name) wrote behind the scratch memory of a block")
+        Issue.record("\(K.self) wrote behind the scratch memory of a block")
       }
     }
     let context = BlockContext(
