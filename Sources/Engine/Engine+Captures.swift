@@ -82,7 +82,7 @@ extension Engine {
 
     /// Engine frame.
     public var time: Int64
-    /// What happened.
+    /// The event.
     public var meaning: Meaning
   }
 

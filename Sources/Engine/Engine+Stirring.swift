@@ -3,7 +3,7 @@ import Synchronization
 
 extension Engine {
   /// Something has happened, or begun to sound, since the last `collect` and the last report. It costs a fraction of these two,
-  /// so that who shows a silent patch may ask often, and look rarely. Worker.
+  /// so that a view of a silent patch may ask often, and look rarely. Worker.
   public var isStirring: Bool {
     if !sent.isEmpty || !unsent.isEmpty { return true }
     if renderer.movements.peek() != nil || renderer.heard.peek() != nil { return true }

@@ -46,7 +46,7 @@ public struct ModulationDepth: Hashable, Sendable {
   /// Shape of the signal.
   public var curve = Modulation.Curve.linear
 
-  /// What a depth adds, times a factor; without a depth that is the signal.
+  /// A depth times a factor; without a depth it is the signal that is multiplied.
   package init(_ depth: ModulationDepth?, times factor: Float) {
     self = depth ?? ModulationDepth(amount: 1, isRatio: false)
     amount *= factor

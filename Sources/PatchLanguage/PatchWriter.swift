@@ -41,8 +41,8 @@ public enum PatchWriter {
   }
 
   /// Lines of some nodes, in the order of the file, with the cables between them and without their places: what a
-  /// clipboard takes. A sub-patch has its inside with it, in lines or in its file. `naming`: names of files for who is not
-  /// in the patch's folder.
+  /// clipboard takes. A sub-patch has its inside with it, in lines or in its file. `naming`: names of files for
+  /// those outside the patch's folder.
   public static func lines(
     of nodes: Set<NodeID>, in patch: Patch, catalogue: KindCatalogue, naming: ((String) -> String)? = nil
   ) -> String {

@@ -258,7 +258,7 @@ public struct Echo: Kernel {
     }
   }
 
-  /// What a low-pass takes of its input, for a frequency.
+  /// Share of its input that a low-pass takes, for a frequency.
   @inline(__always) @_noLocks private static func share(_ damp: Frames, _ rate: Float) -> Frames {
     let (sine, cosine) = halfAngle(limited(damp * (1 / rate), 0.0001, 0.49))
     return sine / (sine + cosine)

@@ -1,7 +1,7 @@
 import CVector
 import Realtime
 
-/// What an echo's taps read, and what goes into its lines again.
+/// The taps of an echo, and the feedback into its lines.
 extension Echo {
   /// Sixteen frames of a tap along the course or courses that are heard.
   @inline(__always) @_noLocks private func tap(

@@ -118,7 +118,7 @@ private struct MeterPace: BitwiseCopyable {
   private(set) var share: Float = 1
   /// One over its frames.
   private(set) var inverse: Float = 1
-  /// What is left of the peak.
+  /// Share of the peak that is left.
   private(set) var fall: Float = 1
 
   @_noLocks init() {}

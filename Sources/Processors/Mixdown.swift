@@ -124,7 +124,7 @@ public struct Mixdown: Kernel {
     }
   }
 
-  /// What a single channel is multiplied with for both sides, or for one.
+  /// Factors of a single channel for both sides, or for one.
   @inline(__always) @_noLocks private mutating func factors(
     _ spread: Float, _ pan: ParameterStream, _ level: Float, sides: Int
   ) -> (left: Float, right: Float) {
@@ -234,7 +234,7 @@ public struct Mixdown: Kernel {
     }
   }
 
-  /// The sound of a number of channels.
+  /// Writes the sum of the first `count` channels.
   @inline(__always) @_noLocks private func write(_ block: Block, _ count: Float, to output: OutputPort) {
     let (input, number) = (block.inputs[0], Self.number(count, block.inputs[0]))
     let (spread, pan) = (block.parameters[Self.spread], block.parameters[Self.pan])

@@ -18,7 +18,7 @@ struct Normalled: BitwiseCopyable {
   /// Some of the own signal is heard.
   var isHeard: Bool { @inline(__always) @_noLocks get { share.isMoving || share.target > 0 } }
 
-  /// What is plugged in has taken its place.
+  /// The signal that is plugged in has taken its place.
   var isReplaced: Bool { @inline(__always) @_noLocks get { !isNew && !share.isMoving && share.target == 0 } }
 
   /// Begins to fade the own signal when a cable came or went. Audio thread.

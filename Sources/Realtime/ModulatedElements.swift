@@ -1,4 +1,4 @@
-/// What cables bring in one block to the elements of parameters that the kernel smooths itself: the gains of a matrix.
+/// Modulation of one block, by element, of parameters that the kernel smooths itself: the gains of a matrix.
 ///
 /// It has the elements into which something sounds, in the order of the parameters and of their elements. All others have
 /// their own values, which are also what nothing but zeros gives.

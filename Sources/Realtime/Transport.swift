@@ -173,7 +173,7 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
     return true
   }
 
-  /// This transport with another frame of the piece at `frame`: for who asks where that is. `isJump`: somebody has moved it
+  /// This transport with another frame of the piece at `frame`: for those who ask where that is. `isJump`: somebody has moved it
   /// there; otherwise a late server may have left out what lies between.
   @_noLocks public func moved(to position: Int64, at frame: Int64, isJump: Bool) -> Transport {
     var other = self

@@ -20,7 +20,7 @@ enum BottomLines {
       messageSpans(scene, state, columns: canvas.columns - 2), at: Point(1, row), columns: canvas.columns - 2)
   }
 
-  /// What is said covers as many cells as three rows of 80 columns, and an error no more than half of the screen: the patch
+  /// A message covers as many cells as three rows of 80 columns, and an error no more than half of the screen: the patch
   /// and the piano stay in sight.
   private static func mostRows(_ message: ViewState.Message, columns: Int, row: Int) -> Int {
     let rows = (3 * 80 + columns - 1) / max(1, columns)

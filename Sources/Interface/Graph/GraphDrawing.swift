@@ -80,7 +80,7 @@ enum GraphDrawing {
     }
   }
 
-  /// What stood still in the last picture.
+  /// Parts of the last picture that stood still.
   private static let still = KeptCells<Still>()
   private static let stillBoxes = KeptCells<Still.Boxes>()
 

@@ -35,7 +35,7 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   private(set) var clipboard: String?
   /// The same, until the terminal has it too.
   var copied: String?
-  /// What the terminal has of it.
+  /// The form of it that other programs get: with whole paths.
   private(set) var copiedElsewhere: String?
   /// The user's file of settings, for people.
   var settingsFile = "config.toml"
@@ -190,7 +190,7 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
     return scene.patch.nodes.values.filter { state.marked.contains($0.id) }
   }
 
-  /// Puts a text into the clipboard, and that of the terminal. `elsewhere`: what the terminal has of it, for who is not in the
+  /// Puts a text into the clipboard, and that of the terminal. `elsewhere`: what the terminal has of it, for those outside the
   /// patch's folder.
   func copy(_ text: String, elsewhere: String? = nil) {
     (clipboard, copied) = (text, elsewhere ?? text)

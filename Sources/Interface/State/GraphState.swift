@@ -82,8 +82,8 @@ struct KeptWidths: Sendable {
 public struct GraphState: Sendable {
   /// The level that the user chose; nil: as much detail as fits.
   var zoom: GraphDetail?
-  /// What was chosen when the graph was first shown on a screen, by screen and mode. It stays, so that no box changes its size
-  /// because another one is added, or because the inspector or the first control takes some rows.
+  /// The level of detail that was chosen when the graph was first shown on a screen, by screen and mode. It stays, so that no
+  /// box changes its size because another one is added, or because the inspector or the first control takes some rows.
   var layouts: [KeptLayout.Key: KeptLayout] = [:]
   /// The file that they are of.
   var layoutsOf: String?

@@ -119,7 +119,7 @@ import Session
     return .init(text, isError: isError)
   }
 
-  /// What is said of a song that begins.
+  /// Message for a song that begins.
   public nonisolated static func songPlays(_ name: String) -> String {
     "plays \(name): Space stops it and lets it go on, ! ends it"
   }
