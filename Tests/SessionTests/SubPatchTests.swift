@@ -231,7 +231,18 @@ import Testing
     again.close()
   }
 
-  /// What a removed outlet joined is inside on one side and outside on the other.
+  /// No cable leads past the edge of a sub-patch, which no file may have.
+  private func expectNoCableThroughAnEdge(
+    _ session: Session, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    for ends in session.patch.cables.keys {
+      #expect(throws: Never.self, sourceLocation: sourceLocation) {
+        try session.patch.checkScope(of: ends, catalogue: session.catalogue)
+      }
+    }
+  }
+
+  /// A removed outlet has its inside on one of its sides and its outside on the other.
   @Test func aRemovedPortIsBridgedByNoCableThroughTheEdge() throws {
     let (folder, path) = try folder()
     defer { withExtendedLifetime(folder) {} }
@@ -239,11 +250,7 @@ import Testing
     let before = session.patch
     for port in ["out", "in"] {
       try session.perform("remove verb/\(port) bridge")
-      for ends in session.patch.cables.keys {
-        #expect(
-          throws: Never.self,
-          performing: { try session.patch.checkScope(of: ends, catalogue: session.catalogue) })
-      }
+      expectNoCableThroughAnEdge(session)
       try session.perform("undo")
       #expect(session.patch == before)
     }
@@ -260,11 +267,7 @@ import Testing
     let session = try open(path)
     let before = session.patch
     try session.perform("replace \(line)")
-    for ends in session.patch.cables.keys {
-      #expect(
-        throws: Never.self,
-        performing: { try session.patch.checkScope(of: ends, catalogue: session.catalogue) })
-    }
+    expectNoCableThroughAnEdge(session)
     try session.perform("undo")
     #expect(session.patch == before)
   }
