@@ -78,7 +78,7 @@ GENERIC_CPU := $(patsubst 1,x86-64-v3,$(GENERIC))
 QUIETLY := 2>&1 | Tools/test-lines
 STACK := SWIFT_BACKTRACE=enable=yes,color=no,interactive=no,threads=crashed,registers=none,images=none,symbolicate=fast
 # A test that hangs is named after this time, which is ten times what all of them take.
-IN_TIME := timeout --foreground --signal INT --kill-after 20 1500
+IN_TIME := Tools/in-time 1500
 # What `make portable` builds, as Tools/install takes it.
 PROGRAMS := --launcher .build-launcher/sostenuto $(LEVELS:%=.build-%/release/sostenuto)
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks

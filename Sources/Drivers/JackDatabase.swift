@@ -6,6 +6,11 @@ import Dispatch
 /// process that is amid them then maps what is not there, and ends with SIGBUS (jackd2 1.9.21; seen with any client, in
 /// 1 of 400 openings beside servers that come and go). Against servers of others nothing helps. Those that this process
 /// started end while it opens no client.
+///
+/// A thread that adds a property and one that reads others can wait for each other's pages for ever, and with them each
+/// program that opens a client from then on: libjack has Berkeley DB lock pages, and look for no deadlocks. So this process
+/// reads and writes one property at a time. Against a program that reads all the time nothing helps; one that reads all
+/// names again at each change was beside 120 starts with 32 ports, and none stood still.
 public enum JackDatabase {
   private static let turn = DispatchSemaphore(value: 1)
 
@@ -13,8 +18,8 @@ public enum JackDatabase {
   /// memory is full or another's. libjack goes on without, and ends the process at the next property that it is asked for.
   static var isOpen: Bool { !JackMessages.lacksDatabase.load(ordering: .acquiring) }
 
-  /// Opens clients of this process, or ends one of its servers, while it does neither on another thread. A server that
-  /// hangs holds up the others for two seconds. Any thread but the audio thread.
+  /// Opens a client of this process, ends one of its servers, or reads or writes a property, while no other thread does
+  /// any of these. What hangs holds up the others for two seconds. Any thread but the audio thread.
   public static func exclusively<Result>(_ body: () -> Result) -> Result {
     let isMine = turn.wait(timeout: .now() + 2) == .success
     defer { if isMine { turn.signal() } }

@@ -63,7 +63,9 @@ final class JackMetadata {
     for (uuid, properties) in due.prefix(Self.most) {
       written[uuid] = properties
       for property in properties + [Property(key: Self.owner, value: Self.claim(properties))] {
-        jack_set_property(client, uuid, property.key, property.value, property.type)
+        JackDatabase.exclusively {
+          _ = jack_set_property(client, uuid, property.key, property.value, property.type)
+        }
       }
     }
     if !due.isEmpty { awaitServer() }
@@ -92,16 +94,22 @@ final class JackMetadata {
 
   private func remove(_ properties: [Property], of uuid: UInt64) {
     for property in properties where Self.value(uuid, property.key) == property.value {
-      jack_remove_property(client, uuid, property.key)
+      remove(property.key, of: uuid)
     }
-    jack_remove_property(client, uuid, Self.owner)
+    remove(Self.owner, of: uuid)
   }
 
-  private static func value(_ uuid: UInt64, _ key: String) -> String? {
+  private func remove(_ key: String, of uuid: UInt64) {
+    JackDatabase.exclusively { _ = jack_remove_property(client, uuid, key) }
+  }
+
+  /// Value of a subject's property; nil without one.
+  static func value(_ uuid: UInt64, _ key: String) -> String? {
     guard JackDatabase.isOpen else { return nil }
     var value: UnsafeMutablePointer<CChar>?
     var type: UnsafeMutablePointer<CChar>?
-    guard jack_get_property(uuid, key, &value, &type) == 0, let value else { return nil }
+    let error = JackDatabase.exclusively { jack_get_property(uuid, key, &value, &type) }
+    guard error == 0, let value else { return nil }
     defer {
       jack_free(value)
       if let type { jack_free(type) }
@@ -112,7 +120,7 @@ final class JackMetadata {
   /// Removes what processes have left that are no more.
   private func removeOrphans() {
     var list: UnsafeMutablePointer<jack_description_t>?
-    let count = jack_get_all_properties(&list)
+    let count = JackDatabase.exclusively { jack_get_all_properties(&list) }
     guard let list else { return }
     defer { jack_free(list) }
     for index in 0..<max(0, Int(count)) {

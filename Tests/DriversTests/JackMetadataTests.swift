@@ -1,6 +1,8 @@
 import CJack
+import Dispatch
 import Glibc
 import Patch
+import Synchronization
 import Testing
 
 @testable import Drivers
@@ -8,18 +10,23 @@ import Testing
 
 /// What other programs are told of our ports.
 @Suite(.serialized) @MainActor struct JackMetadataTests {
-  private static let base = "http://jackaudio.org/metadata/"
+  private nonisolated static let base = "http://jackaudio.org/metadata/"
   private static let owner = "urn:sostenuto:process"
 
   private func value(_ uuid: UInt64, _ key: String) -> String? {
     var value: UnsafeMutablePointer<CChar>?
     var type: UnsafeMutablePointer<CChar>?
-    guard jack_get_property(uuid, key, &value, &type) == 0, let value else { return nil }
+    let error = JackDatabase.exclusively { jack_get_property(uuid, key, &value, &type) }
+    guard error == 0, let value else { return nil }
     defer {
       jack_free(value)
       jack_free(type)
     }
     return String(cString: value)
+  }
+
+  private func write(_ uuid: UInt64, _ key: String, _ value: String, by author: TestClient) -> Bool {
+    JackDatabase.exclusively { jack_set_property(author.client, uuid, key, value, "text/plain") } == 0
   }
 
   private func number(_ port: String, _ probe: TestClient) -> UInt64 {
@@ -124,10 +131,14 @@ import Testing
     try server.restart()
     let author = try #require(TestClient(server: server.name, name: "author"))
     for (subject, name) in [(left, "old"), (foreign, "theirs")] {
-      #expect(jack_set_property(author.client, subject, Self.base + "pretty-name", name, "text/plain") == 0)
-      #expect(jack_set_property(author.client, subject, Self.owner, "\(gone)\nold\n7", "text/plain") == 0)
+      #expect(write(subject, Self.base + "pretty-name", name, by: author))
+      #expect(write(subject, Self.owner, "\(gone)\nold\n7", by: author))
     }
-    defer { jack_remove_property(author.client, foreign, Self.base + "pretty-name") }
+    defer {
+      _ = JackDatabase.exclusively {
+        jack_remove_property(author.client, foreign, Self.base + "pretty-name")
+      }
+    }
     let second = try JackDriver(renderer: graph.engine.renderer, options: options(server).jack)
     defer { second.stop() }
     second.update(graph.engine.endpoints)
@@ -154,4 +165,32 @@ import Testing
     #expect(wait { value(number("sostenuto:wide1_1", probe), Self.base + "pretty-name") == "wide1 1" })
     #expect(probe.ports(of: "sostenuto").count == 192)
   }
+
+  /// Two threads in libjack's database can wait for each other for ever, and with them each program that opens a client.
+  @Test func namesAreReadWhileOthersAreAddedAndRemovedAndNobodyWaitsForEver() throws {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    let author = try #require(TestClient(server: server.name, name: "author"))
+    nonisolated(unsafe) let metadata = JackMetadata(client: author.client)
+    let subjects = (0..<32).map { UInt64(0x1_0000_0E00 + $0) }
+    let (isWritten, ended) = (Signal(), DispatchGroup())
+    DispatchQueue(label: "writer").async(group: ended) {
+      for round in 0..<40 {
+        let wanted = subjects.filter { ($0 + UInt64(round)) % 3 != 0 }
+          .map { ($0, JackMetadata.port("port \(round % 2)", order: Int($0 % 32))) }
+        while !metadata.update(Dictionary(uniqueKeysWithValues: wanted)) {}
+      }
+      metadata.removeAll()
+      isWritten.value.store(true, ordering: .releasing)
+    }
+    DispatchQueue(label: "reader").async(group: ended) {
+      while !isWritten.value.load(ordering: .acquiring) {
+        for subject in subjects { _ = JackMetadata.value(subject, Self.base + "pretty-name") }
+      }
+    }
+    try #require(ended.wait(timeout: .now() + 20) == .success)
+    #expect(subjects.allSatisfy { value($0, Self.base + "pretty-name") == nil })
+  }
 }
+
+private final class Signal: Sendable { let value = Atomic<Bool>(false) }
