@@ -1,5 +1,6 @@
 import Engine
 import Foundation
+import Patch
 import PatchLanguage
 import TestSupport
 import Testing
@@ -13,12 +14,14 @@ import Testing
     "pedal piano sustain on", "note piano on C4 100", "note piano on E4 90", "note piano on G4 80",
   ]
 
-  private func session(period: Int) throws -> Session {
+  private func session(
+    of path: String = repository + "/Patches/reconnect.patch", period: Int = 256
+  ) throws -> Session {
     var options = SessionOptions()
     options.isOffline = true
     options.driver.period = period
     let session = Session(options: options)
-    try session.open(repository + "/Patches/reconnect.patch")
+    try session.open(path)
     #expect(session.takeNotices().isEmpty)
     return session
   }
@@ -43,11 +46,11 @@ import Testing
     let seed: UInt64 = 314_159
     print("seed \(seed)")
     let folder = try Folder()
-    let quiet = try render(session(period: 256), edits: [], into: folder.path + "/quiet.wav")
+    let quiet = try render(session(), edits: [], into: folder.path + "/quiet.wav")
     #expect(quiet.count > Int(Self.seconds * 48000) * 8)
     #expect(Set(quiet.suffix(4000)).count > 100, "the chord has to sound to the end")
 
-    let edited = try session(period: 256)
+    let edited = try session()
     var edits = RandomLines(seed: seed, of: edited.patch, keeping: ["piano", "keys"], storesScenes: true)
     let lines = (0..<2000).map { _ in edits.next() }
     let busy = try render(edited, edits: lines, into: folder.path + "/busy.wav")
@@ -77,5 +80,49 @@ import Testing
     for _ in 0..<22 where !edited.engine.isSettled { try edited.render(settle) }
     #expect(edited.engine.isSettled)
     #expect(edited.engine.plansReturned == edited.engine.plansSent - 1)
+  }
+
+  /// Every kind stands behind the chord, modulated or not, and every other one replaces it; each is undone.
+  @Test func eachKindReplacedByEachOtherLeavesAHeldChordAlone() throws {
+    let seed: UInt64 = 2_718
+    print("seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    let kinds = KindRegistry.builtIn.catalogue.kinds
+      .filter { !["client", "patch", "inlet", "outlet"].contains($0.name) }
+    var edits: [String] = []
+    for (first, second) in kinds.flatMap({ a in kinds.map { (a, $0) } }).shuffled(using: &random)
+    where first.name != second.name {
+      edits.append("replace x \(first.name)")
+      let moved = first.parameters.filter {
+        KindDescription.isPort($0) && $0.dimensions.isEmpty && !$0.takesNotes
+      }
+      if Bool.random(using: &random), let parameter = moved.randomElement(using: &random) {
+        edits.append("connect lfo -> x.\(parameter.name)")
+      }
+      edits += ["replace x \(second.name)", "undo"]
+      if Int.random(in: 0..<3, using: &random) == 0 { edits += ["redo", "undo"] }
+    }
+    #expect(edits.count > 20_000)
+    let folder = try Folder()
+    let patch = """
+      node keys keyboard
+      node piano sampler instrument=\(repository)/Instruments/organ/organ.sfz
+      node x gain
+      node lfo lfo rate=3Hz
+      node main gain
+      node out output channels=2
+      connect keys -> piano
+      connect piano -> x
+      connect x -> main
+      connect piano -> main gain=-6dB
+      connect main -> out
+      """
+    try patch.write(toFile: folder.path + "/kinds.patch", atomically: true, encoding: .utf8)
+    let alone = try render(
+      session(of: folder.path + "/kinds.patch"), edits: [], into: folder.path + "/quiet.wav")
+    #expect(Set(alone.suffix(4000)).count > 100, "the chord has to sound to the end")
+    let busy = try session(of: folder.path + "/kinds.patch")
+    #expect(try render(busy, edits: edits, into: folder.path + "/busy.wav") == alone)
+    #expect(busy.takeNotices().isEmpty)
   }
 }
