@@ -102,6 +102,19 @@ import Testing
     #expect(told(stage, narrator, "alt-s").contains("voices 0"))
   }
 
+  /// A server that hangs first silences, and later the clock takes over: both are told, and the end of it.
+  @Test func eachTurnOfTheDriversTroubleIsToldOnce() throws {
+    let workbench = FaultyWorkbench(Stage.demo().workbench)
+    let narrator = Narrator(App(workbench: workbench))
+    _ = narrator.greeting()
+    #expect(narrator.news(isAnswer: false).isEmpty)
+    for trouble in ["stands still: silent", "stands still: playing on through the clock driver", nil] {
+      workbench.trouble = trouble
+      #expect(narrator.news(isAnswer: false) == [trouble ?? "sound is back"])
+      #expect(narrator.news(isAnswer: false).isEmpty)
+    }
+  }
+
   /// Nothing is told by itself while sound moves.
   @Test func metersAreNoNews() {
     let stage = Stage("node tone oscillator", "node out output", "connect tone -> out")

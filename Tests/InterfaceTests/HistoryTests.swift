@@ -258,7 +258,7 @@ import Testing
 
   @Test func aRefusedUndoEndsTheWayAndIsShownAsAnError() {
     let stage = Stage.demo()
-    let workbench = RefusingWorkbench(stage.workbench, after: 2)
+    let workbench = FaultyWorkbench(stage.workbench, after: 2)
     let app = App(workbench: workbench)
     for key in ["U", "home", "enter"] { app.handle(.key(KeyStroke(Key(name: key) ?? "esc"))) }
     #expect(app.state.message?.text == "no room for `out`")
@@ -272,52 +272,4 @@ import Testing
     for step in stage.app.scene.history { #expect((0..<24).contains(step.time?.hour ?? -1)) }
     #expect(TimeOfDay(hour: 9, minute: 5, second: 30).description == "09:05:30")
   }
-}
-
-/// A session that refuses an undo after some.
-@MainActor private final class RefusingWorkbench: Workbench {
-  func learn(_ isLearning: Bool) {}
-  func takeHeard() -> [(node: String, event: Event)] { [] }
-  private let inner: SessionWorkbench
-  private var left: Int
-
-  struct Refusal: Error, CustomStringConvertible {
-    let description = "no room for `out`"
-  }
-
-  init(_ inner: SessionWorkbench, after count: Int) {
-    self.inner = inner
-    left = count
-  }
-
-  func undo() throws -> String? {
-    guard left > 0 else { throw Refusal() }
-    left -= 1
-    return try inner.undo()
-  }
-
-  var scene: Scene { inner.scene }
-  var file: String? { inner.file }
-  var newestEdit: Int? { inner.newestEdit }
-  func perform(_ edit: Edit, amending step: Int?) throws -> String {
-    try inner.perform(edit, amending: step)
-  }
-  func perform(line: String) throws -> String { try inner.perform(line: line) }
-  func perform(pasted text: String) throws -> String { try inner.perform(pasted: text) }
-  func redo() throws -> String? { try inner.redo() }
-  func save(as path: String?, despite accepted: Set<SaveObstacle.Reason>) throws -> String {
-    try inner.save(as: path, despite: accepted)
-  }
-  func reload() throws -> String { try inner.reload() }
-  func merge() throws -> String { try inner.merge() }
-  func holdFileBack(_ isHeld: Bool) {}
-  func exportHistory(to path: String, despite accepted: Set<SaveObstacle.Reason>) throws -> String { "" }
-  func play(_ event: Event, on node: NodeID) { inner.play(event, on: node) }
-  func panic() { inner.panic() }
-  func listen(to port: ListenedPort?) { inner.listen(to: port) }
-  func takeListened() -> ListenedSound? { inner.takeListened() }
-  func showPrograms(_ isShown: Bool) {}
-  func takeNotices() -> [String] { inner.takeNotices() }
-  var isStirring: Bool { inner.isStirring }
-  func tick() { inner.tick() }
 }

@@ -13,7 +13,8 @@ import Session
   private var hasOverlay = false
   private var line = ""
   private var tourStep: Int?
-  private var isDisturbed = false
+  /// The driver's trouble that was told last; empty: none.
+  private var trouble = ""
   /// The hands' settings that were told last.
   private var before = ""
 
@@ -89,8 +90,9 @@ import Session
       }
     }
     let status = app.scene.status
-    if status.isDisturbed != isDisturbed {
-      isDisturbed = status.isDisturbed
+    let trouble = status.isDisturbed ? status.driverMessage : ""
+    if trouble != self.trouble {
+      self.trouble = trouble
       lines.append(status.driverMessage)
     }
     return lines
