@@ -275,6 +275,24 @@ import Testing
     #expect(!stage.screen.contains("C4 E4 G4"), "\(stage.screen)")
   }
 
+  @Test func aNodeWhoseNotesThePedalHoldsIsAskedAboutAlsoWhereNobodyHearsIt() {
+    let stage = sized(
+      Stage("node keys keyboard", "node piano voices", "node out output", "connect keys -> piano"), 110, 30)
+    stage.press("p space z c")
+    stage.play(seconds: 0.1)
+    stage.press("z c")
+    stage.app.desk.focus(stage.session.patch.id(named: "piano") ?? NodeID(raw: 0))
+    stage.play(seconds: 0.5)
+    #expect(stage.app.state.play.held.isEmpty, "the pedal holds them")
+    stage.press("F9")
+    #expect(
+      stage.names.contains("piano")
+        && stage.message == "notes of piano sound, and would end: again to remove it")
+    stage.press("F9")
+    stage.play(seconds: 0.2)
+    #expect(!stage.names.contains("piano"))
+  }
+
   @Test func keysWithNothingToPlaySaySo() {
     let stage = sized(.demo(), 80, 24)
     stage.press("p z")

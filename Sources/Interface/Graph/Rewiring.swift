@@ -16,17 +16,19 @@ import Patch
     guard !nodes.isEmpty else { return desk.complain(Desk.nothingThere) }
     let edit = Edit.joined(nodes.map { .remove($0.name, bridge: bridge) })
     let names = nodes.map(\.name).joined(separator: ", ")
+    let ids = Set(nodes.map(\.id))
     if bridge {
       var reason: String?
       if !desk.state.isLocked, isLastWay(edit) {
         reason = "\(names) \(nodes.count > 1 ? "are" : "is") the last way to an output"
       } else if let held = nodes.first(where: { desk.state.play.heldBy[$0.id]?.isEmpty == false }) {
         reason = "\(held.name) holds notes, which would end"
+      } else if let sounding = scene.report.nodes.first(where: { ids.contains($0.id) && $0.voices > 0 }) {
+        reason = "notes of \(sounding.name) sound, and would end"
       }
       if let reason, !desk.isConfirmed(edit.line, "\(reason): again to remove it") { return }
     }
     // The focus moves along the signal path, to where the gap closes.
-    let ids = Set(nodes.map(\.id))
     let next =
       nodes.flatMap { scene.patch.cables(from: $0.id, catalogue: scene.catalogue) }
       .map(\.ends.destination.node).first { !ids.contains($0) }
