@@ -396,6 +396,8 @@ public struct Looper: Kernel {
     // Gains that rest are no rows.
     let (heardMoves, addedMoves, otherMoves) = (heard.isMoving, added.isMoving, other.isMoving)
     let (heardRest, addedRest, otherRest) = (heard.target, added.target, other.target)
+    // The other copy is neither heard nor made: most of a loop's life, in which half of its memory need not be read.
+    let isAlone = !isNew && !otherMoves && otherRest == 0
     if heardMoves { heard.fill(rows[3], frames: frames) }
     if addedMoves { added.fill(rows[4], frames: frames) }
     if otherMoves { other.fill(rows[5], frames: frames) }
@@ -415,15 +417,19 @@ public struct Looper: Kernel {
         } else if runs {
           let at = place &+ frame
           let loop = row.loop.vector(at)
-          var old = row.before.vector(at)
-          if isNew {
-            old = loop
-            row.before.store(sostenuto_join(loop, row.before.vector(at), count), at)
+          var now = loop
+          if !isAlone {
+            var old = row.before.vector(at)
+            if isNew {
+              row.before.store(sostenuto_join(loop, old, count), at)
+              old = loop
+            }
+            let share = otherMoves ? rows[5].vector(frame) : Frames(repeating: otherRest)
+            now = loop * (1 - share) + old * share
           }
-          let share = otherMoves ? rows[5].vector(frame) : Frames(repeating: otherRest)
-          let now = loop * (1 - share) + old * share
           let gain = heardMoves ? rows[3].vector(frame) : Frames(repeating: heardRest)
-          out += now * (gain * level.vector(start &+ frame))
+          // Plus zero, as the sum with the other copy has it: minus zero would be another bit.
+          out += (now + 0) * (gain * level.vector(start &+ frame))
           if adds {
             let gain = addedMoves ? rows[4].vector(frame) : Frames(repeating: addedRest)
             let left = 1 - (1 - limited(keep.vector(start &+ frame) * 0.01, 0, 1)) * gain
