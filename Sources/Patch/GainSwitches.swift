@@ -90,7 +90,7 @@ public struct SwitchedGains: Sendable {
   /// The element at these indices, which must be within bounds.
   public subscript(_ indices: Int...) -> Element { self[indices] }
 
-  /// The same.
+  /// The element at a list of indices, which must be within bounds.
   public subscript(_ indices: [Int]) -> Element {
     let value = node.settings[ParameterPath(parameter.name, indices)] ?? parameter.defaultValue(at: indices)
     var element = Element(decibels: -.infinity)

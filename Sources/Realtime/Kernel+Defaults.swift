@@ -11,41 +11,41 @@ extension Kernel {
   @inlinable @_noLocks public mutating func isFinished() -> Bool { false }
   /// Default: no memory of its own, and no state per channel.
   @inlinable @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {}
-  /// Independent of the document's channel count.
+  /// Default: the same algorithm for any number of channels of the document.
   public static var followsCount: Bool { false }
-  /// In memory of its own.
+  /// Default: an output has memory of its own.
   public static var worksInPlace: Bool { false }
-  /// Always has something to do.
+  /// Default: the output is not simply the sum of the cables.
   public static var passesOn: Bool { false }
-  /// Something other than factors and addends.
+  /// Default: it does more than multiply and add.
   public static var isAffine: Bool { false }
-  /// As of several channels.
+  /// Default: as with several input channels.
   public static var isAffineOfOneChannel: Bool { isAffine }
-  /// No parameter is its factor.
+  /// Default: no parameter is the factor.
   public static var factorParameter: Int? { nil }
-  /// No parameter is its addend.
+  /// Default: no parameter is the addend.
   public static var addendParameter: Int? { nil }
-  /// No input is its factor.
+  /// Default: no input is the factor.
   public static var factorInput: Int? { nil }
-  /// No input is its addend.
+  /// Default: no input is the addend.
   public static var addendInput: Int? { nil }
-  /// Has no factors.
+  /// Default: there are no factors, and it is run by `process`.
   @inlinable @_noLocks public mutating func affine(
     _ block: Block, _ channels: UnsafeMutablePointer<Affine>
   ) -> Bool { false }
-  /// Without a hidden output.
+  /// Default: no hidden output.
   public static var hasAheadOutput: Bool { false }
-  /// Nothing is ahead of time.
+  /// Default: nothing is ahead of time.
   public static func compensatesFeedback(_ values: [[Float]], rate: Double) -> Bool { false }
-  /// Ignores the parameter.
+  /// Default: the parameter is ignored.
   @inlinable @_noLocks public mutating func set(
     _ parameter: Int, element: Int, to value: Float, over frames: Int
   ) {}
-  /// Ignores the resource.
+  /// Default: the resource is ignored.
   @inlinable @_noLocks public mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) {}
-  /// Keeps no state that depends on the rate.
+  /// Default: no state depends on the rate.
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {}
-  /// Nothing to release.
+  /// Default: nothing to release.
   public mutating func release() {}
   /// Default: a kernel without voices.
   @inlinable public var voices: Int { @_noLocks get { 0 } }

@@ -375,7 +375,7 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// plus an addend; of a source the addend alone. Such nodes in a row are run without their kernels: `affine` says with
   /// which numbers.
   static var isAffine: Bool { get }
-  /// The same of a node into which a single channel comes.
+  /// True when that holds for a node with one input channel. A `mixdown` of several adds them up.
   static var isAffineOfOneChannel: Bool { get }
   /// Position of the parameter that is the factor of every channel, while it has one value for all; nil: there is none.
   static var factorParameter: Int? { get }
