@@ -92,9 +92,8 @@ import Testing
       "tempo 133\ntransport off\nnode clock transport\nnode o midiout port=beats connect=slave:*\nconnect clock.events -> o"
     )
     let slave = try LiveGraph("node out output")
-    var options = DriverOptions()
-    options.preference = .jack
-    (options.jack.server, options.jack.clientName) = (server.name, "slave")
+    var options = server.options()
+    options.jack.clientName = "slave"
     options.startsServer = false
     let supervisor = Supervisor(engine: slave.engine, options: options)
     supervisor.start()

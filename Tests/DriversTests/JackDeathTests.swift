@@ -8,14 +8,6 @@ import Testing
 
 /// Servers that die, again and again.
 @Suite(.serialized) @MainActor struct JackDeathTests {
-  private func options(_ server: JackTestServer) -> DriverOptions {
-    var options = DriverOptions()
-    options.preference = .jack
-    options.jack.server = server.name
-    options.standstill = 0
-    return options
-  }
-
   private func entries(_ folder: String) -> [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
   }
@@ -33,7 +25,7 @@ import Testing
     defer { server.stop() }
     let graph = try LiveGraph(
       "node tone oscillator level=-20dB\nnode out output channels=4\nconnect tone -> out\nnode line input")
-    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    let supervisor = Supervisor(engine: graph.engine, options: server.options(standstill: 0))
     supervisor.start()
     defer { supervisor.stop() }
     // The supervisor waits two seconds after each server that it found; here they pass at once.

@@ -301,10 +301,7 @@ import Testing
     let server = try JackTestServer()
     defer { server.stop() }
     let engine = Engine(rate: 44100, period: 256)
-    var options = DriverOptions()
-    options.preference = .jack
-    options.jack = self.options(server)
-    let supervisor = Supervisor(engine: engine, options: options)
+    let supervisor = Supervisor(engine: engine, options: server.options())
     supervisor.start()
     defer { supervisor.stop() }
     #expect(supervisor.driver?.name == "jack")

@@ -7,23 +7,6 @@ import Testing
 
 /// Sound that begins to be heard while it goes on, and sound whose process is about to be stopped.
 @Suite(.serialized) @MainActor struct JackFadeTests {
-  private static let patch = """
-    node c oscillator freq=261.6Hz level=-20dB
-    node e oscillator freq=329.6Hz level=-20dB
-    node out output channels=1
-    connect c -> out
-    connect e -> out
-    """
-  /// Largest step of the chord itself: its frequencies and amplitudes.
-  private static let step: Float = 0.1 * 2 * .pi * (261.6 + 329.6) / 48000
-
-  private func options(_ server: JackTestServer) -> DriverOptions {
-    var options = DriverOptions()
-    options.preference = .jack
-    options.jack.server = server.name
-    return options
-  }
-
   private func until(_ supervisor: Supervisor, _ condition: () -> Bool) -> Bool {
     wait {
       supervisor.poll()
@@ -34,8 +17,8 @@ import Testing
   @Test func aConnectionFadesInEachTimeThatItIsMade() throws {
     let server = try JackTestServer(extra: ["-S"])
     defer { server.stop() }
-    let graph = try LiveGraph(Self.patch)
-    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    let graph = try LiveGraph(TwoTones.patch)
+    let supervisor = Supervisor(engine: graph.engine, options: server.options())
     supervisor.start()
     defer { supervisor.stop() }
     #expect(until(supervisor) { graph.engine.renderer.time > 4800 })
@@ -66,15 +49,15 @@ import Testing
     }
     let sound = recorder.sound
     for window in windows {
-      #expect(largestStep(sound[window]) < Self.step * 1.2, "a click at \(window)")
+      #expect(largestStep(sound[window]) < TwoTones.step * 1.2, "a click at \(window)")
     }
   }
 
   @Test func beforeTheProcessIsStoppedTheSoundFadesOutAndTheServerIsLeftThenAllIsAsItWas() throws {
     let server = try JackTestServer(extra: ["-S"])
     defer { server.stop() }
-    let graph = try LiveGraph(Self.patch)
-    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    let graph = try LiveGraph(TwoTones.patch)
+    let supervisor = Supervisor(engine: graph.engine, options: server.options())
     supervisor.start()
     defer { supervisor.stop() }
     let recorder = try #require(JackRecorder(server: server.name, source: "sostenuto:out_1"))
@@ -91,7 +74,7 @@ import Testing
       let (left, time) = (recorder.count, graph.engine.renderer.time)
       #expect(wait { recorder.count > left + 9600 })
       #expect(graph.engine.renderer.time == time)
-      #expect(largestStep(recorder.sound[start...]) < Self.step * 1.2)
+      #expect(largestStep(recorder.sound[start...]) < TwoTones.step * 1.2)
       supervisor.rejoin()
       #expect(
         until(supervisor) { probe.connections(of: "sostenuto:out_1").contains("system:playback_1") })

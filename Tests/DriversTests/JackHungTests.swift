@@ -11,14 +11,6 @@ import Testing
 @Suite(.serialized) @MainActor struct JackHungTests {
   private let seed: UInt64 = 34
 
-  private func options(_ server: JackTestServer, standstill: Double = 0) -> DriverOptions {
-    var options = DriverOptions()
-    options.preference = .jack
-    options.jack.server = server.name
-    options.standstill = standstill
-    return options
-  }
-
   private let text = """
     node tone oscillator level=-20dB
     node a gain
@@ -39,7 +31,7 @@ import Testing
     defer { server.stop() }
     let graph = try LiveGraph(text)
     let engine = graph.engine
-    let supervisor = Supervisor(engine: engine, options: options(server))
+    let supervisor = Supervisor(engine: engine, options: server.options(standstill: 0))
     supervisor.start()
     defer { supervisor.stop() }
     let probe = try #require(TestClient(server: server.name))
@@ -91,7 +83,7 @@ import Testing
     let server = try JackTestServer()
     defer { server.stop() }
     let graph = try LiveGraph(text)
-    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    let supervisor = Supervisor(engine: graph.engine, options: server.options(standstill: 0))
     supervisor.start()
     defer { supervisor.stop() }
     server.freeze()
@@ -109,7 +101,7 @@ import Testing
     let server = try JackTestServer()
     defer { server.stop() }
     let graph = try LiveGraph(text)
-    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    let supervisor = Supervisor(engine: graph.engine, options: server.options(standstill: 0))
     supervisor.start()
     let probe = try #require(TestClient(server: server.name))
     #expect(until(supervisor) { probe.ports(of: "sostenuto").count == 2 })
@@ -126,7 +118,7 @@ import Testing
     let server = try JackTestServer(rate: 8000, period: 8192)
     defer { server.stop() }
     let graph = try LiveGraph(text)
-    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    let supervisor = Supervisor(engine: graph.engine, options: server.options(standstill: 0))
     supervisor.start()
     defer { supervisor.stop() }
     let driver = try #require(supervisor.driver)

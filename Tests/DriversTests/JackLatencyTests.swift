@@ -20,9 +20,7 @@ import Testing
     let server = try JackTestServer(extra: ["-S"], period: period)
     defer { server.stop() }
     let graph = try LiveGraph(text, period: period)
-    var options = DriverOptions()
-    options.preference = .jack
-    options.jack.server = server.name
+    var options = server.options()
     options.jack.connectsOutputs = false
     let supervisor = Supervisor(engine: graph.engine, options: options)
     supervisor.start()

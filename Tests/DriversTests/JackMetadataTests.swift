@@ -33,13 +33,6 @@ import Testing
     jack_port_by_name(probe.client, port).map { jack_port_uuid($0) } ?? 0
   }
 
-  private func options(_ server: JackTestServer) -> DriverOptions {
-    var options = DriverOptions()
-    options.preference = .jack
-    options.jack.server = server.name
-    return options
-  }
-
   @Test func portsHaveNamesAndOrderOfThePatchAndNothingIsLeftOfThem() throws {
     let server = try JackTestServer()
     defer { server.stop() }
@@ -51,7 +44,7 @@ import Testing
       connect line -> out
       connect line -> drums
       """)
-    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    let supervisor = Supervisor(engine: graph.engine, options: server.options())
     supervisor.start()
     defer { supervisor.stop() }
     let probe = try #require(TestClient(server: server.name))
@@ -103,7 +96,7 @@ import Testing
     let server = try JackTestServer()
     defer { server.stop() }
     let graph = try LiveGraph("node out output channels=2")
-    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    let supervisor = Supervisor(engine: graph.engine, options: server.options())
     supervisor.start()
     defer { supervisor.stop() }
     var numbers: [UInt64] = []
@@ -139,7 +132,7 @@ import Testing
         jack_remove_property(author.client, foreign, Self.base + "pretty-name")
       }
     }
-    let second = try JackDriver(renderer: graph.engine.renderer, options: options(server).jack)
+    let second = try JackDriver(renderer: graph.engine.renderer, options: server.options().jack)
     defer { second.stop() }
     second.update(graph.engine.endpoints)
     try second.start()
@@ -153,7 +146,7 @@ import Testing
     let server = try JackTestServer(extra: ["-p", "1024"])
     defer { server.stop() }
     let graph = try LiveGraph((0..<3).map { "node wide\($0) output channels=64" }.joined(separator: "\n"))
-    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    let supervisor = Supervisor(engine: graph.engine, options: server.options())
     supervisor.start()
     defer { supervisor.stop() }
     let probe = try #require(TestClient(server: server.name))

@@ -41,6 +41,16 @@ import Testing
     throw NoTestServer.notStarted
   }
 
+  /// Settings of a supervisor that plays on it. `standstill`: seconds after which the clock takes over from it; nil: as users
+  /// have it.
+  func options(standstill: Double? = nil) -> DriverOptions {
+    var options = DriverOptions()
+    options.preference = .jack
+    options.jack.server = name
+    if let standstill { options.standstill = standstill }
+    return options
+  }
+
   /// Starts a driver of a graph's engine as a client.
   func driver(
     of graph: LiveGraph, named client: String = JackClientOptions().clientName,
@@ -148,6 +158,19 @@ final class TestClient {
     while let name = list[result.count] { result.append(String(cString: name)) }
     return result
   }
+}
+
+/// Two steady tones in which a step can be heard.
+enum TwoTones {
+  static let patch = """
+    node c oscillator freq=261.6Hz level=-20dB
+    node e oscillator freq=329.6Hz level=-20dB
+    node out output channels=1
+    connect c -> out
+    connect e -> out
+    """
+  /// Their own largest step, from their frequencies and amplitudes.
+  static let step: Float = 0.1 * 2 * .pi * (261.6 + 329.6) / 48000
 }
 
 /// Tests `condition` after each render of any driver of this process, and at intervals while nothing renders.

@@ -151,9 +151,7 @@ import Testing
     let server = try JackTestServer()
     defer { server.stop() }
     let graph = try LiveGraph("tempo 90\nnode out output")
-    var options = DriverOptions()
-    options.preference = .jack
-    options.jack.server = server.name
+    var options = server.options()
     options.startsServer = false
     let supervisor = Supervisor(engine: graph.engine, options: options)
     supervisor.update(transport: .lead)

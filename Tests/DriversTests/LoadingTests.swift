@@ -137,10 +137,7 @@ struct LoadingTests {
     defer { server.stop() }
     let graph = try LiveGraph(Self.patch)
     try graph.load(repository + "/Instruments/upright/upright.sfz", into: "piano")
-    var options = DriverOptions()
-    options.preference = .jack
-    options.jack.server = server.name
-    let supervisor = Supervisor(engine: graph.engine, options: options)
+    let supervisor = Supervisor(engine: graph.engine, options: server.options())
     supervisor.start()
     defer { supervisor.stop() }
     var idle = IdleClient(server: server.name, period: 64)

@@ -21,10 +21,7 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
     defer { try? FileManager.default.removeItem(atPath: instrument) }
     let graph = try LiveGraph(Author.patch)
     try graph.load(instrument, into: "piano")
-    var options = DriverOptions()
-    options.preference = .jack
-    options.jack.server = server.name
-    let supervisor = Supervisor(engine: graph.engine, options: options)
+    let supervisor = Supervisor(engine: graph.engine, options: server.options())
     supervisor.start()
     defer { supervisor.stop() }
     let seed = environment["SOSTENUTO_SOAK_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)

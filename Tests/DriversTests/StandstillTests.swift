@@ -7,24 +7,10 @@ import Testing
 
 /// Servers that stand still for some seconds: the engine stands still with them, unless something is asked of it.
 @Suite(.serialized) @MainActor struct StandstillTests {
-  private static let patch = """
-    node c oscillator freq=261.6Hz level=-20dB
-    node e oscillator freq=329.6Hz level=-20dB
-    node out output channels=1
-    connect c -> out
-    connect e -> out
-    """
-  /// Largest step of the chord itself: its frequencies and amplitudes.
-  private static let step: Float = 0.1 * 2 * .pi * (261.6 + 329.6) / 48000
-
   private func supervisor(
     of graph: LiveGraph, _ server: JackTestServer, standstill: Double? = nil
   ) -> Supervisor {
-    var options = DriverOptions()
-    options.preference = .jack
-    options.jack.server = server.name
-    if let standstill { options.standstill = standstill }
-    return Supervisor(engine: graph.engine, options: options)
+    Supervisor(engine: graph.engine, options: server.options(standstill: standstill))
   }
 
   private func until(_ graph: LiveGraph, _ supervisor: Supervisor, _ condition: () -> Bool) -> Bool {
@@ -43,7 +29,7 @@ import Testing
   @Test func itIsToldWithinASecondAndTheClockTakesOverAfterFive() throws {
     let server = try JackTestServer()
     defer { server.stop() }
-    let graph = try LiveGraph(Self.patch)
+    let graph = try LiveGraph(TwoTones.patch)
     let supervisor = supervisor(of: graph, server)
     supervisor.start()
     defer { supervisor.stop() }
@@ -78,7 +64,7 @@ import Testing
   @Test func aServerThatGoesOnBeforePlaysOnWhereItWasWithoutAStep() throws {
     let server = try JackTestServer(extra: ["-S"])
     defer { server.stop() }
-    let graph = try LiveGraph(Self.patch)
+    let graph = try LiveGraph(TwoTones.patch)
     let supervisor = supervisor(of: graph, server, standstill: 1e6)
     supervisor.start()
     defer { supervisor.stop() }
@@ -100,7 +86,7 @@ import Testing
       // Silence takes none of the engine's time, and the clock has added none.
       #expect(graph.engine.renderer.time - time <= recorder.count - heard)
       let sound = recorder.sound[start...]
-      #expect(largestStep(sound) < Self.step * 1.2, "round \(round)")
+      #expect(largestStep(sound) < TwoTones.step * 1.2, "round \(round)")
       #expect(sound.contains(0))
       #expect(sound.suffix(4800).contains { abs($0) > 0.1 })
       #expect(probe.connections(of: "sostenuto:out_1") == connections)
@@ -149,7 +135,7 @@ import Testing
   @Test func aCardBesideTheServerPlaysOnAtOnce() throws {
     let server = try JackTestServer()
     defer { server.stop() }
-    let graph = try LiveGraph(Self.patch + "\nnode cue output device=null\nconnect c -> cue")
+    let graph = try LiveGraph(TwoTones.patch + "\nnode cue output device=null\nconnect c -> cue")
     let supervisor = supervisor(of: graph, server, standstill: 1e6)
     supervisor.start()
     defer { supervisor.stop() }
@@ -162,7 +148,7 @@ import Testing
     let server = try JackTestServer()
     defer { server.stop() }
     for isKilled in [true, false] {
-      let graph = try LiveGraph(Self.patch)
+      let graph = try LiveGraph(TwoTones.patch)
       let supervisor = supervisor(of: graph, server, standstill: 1e6)
       supervisor.start()
       defer { supervisor.stop() }
