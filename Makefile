@@ -144,7 +144,7 @@ bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord,
 bench-keys: build .build-bench/listen .build-bench/onset ## From a key to the first sample, under load, over JACK
 	@Benchmarks/keys.py .build-$(CPU)/release/sostenuto .build-bench/listen .build-bench/onset $(BENCH)
 
-bench-screen: build ## What the screen costs, beside btop and cmatrix (BENCH="--columns 80 --rows 24")
+bench-screen: build ## The screen's cost, beside btop, cmatrix and cava (BENCH="--columns 80 --rows 24")
 	@Benchmarks/screen.py .build-$(CPU)/release/sostenuto $(BENCH)
 
 bench-threads: build .build-bench/listen ## Many nodes live on one, two and four threads (BENCH="--busy 1")

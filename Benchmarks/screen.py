@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the screen costs while meters move, beside other programs that redraw a terminal.
+"""The screen's cost while meters move, beside other programs that redraw a terminal.
 
     screen.py SOSTENUTO [--columns 120] [--rows 40] [--seconds 8] [--repeat 3] [--only five]
 
@@ -8,9 +8,13 @@ cent of one; ours without the threads of the audio driver and the recorder, whic
 column of their own. A redrawing is a burst of output: what comes without a pause of 5 ms.
 """
 import argparse
+import array
 import fcntl
+import itertools
+import math
 import os
 import pty
+import random
 import select
 import shutil
 import statistics
@@ -73,6 +77,31 @@ def processor_times(process):
         except OSError:
             pass
     return times
+
+
+def spectrum(folder):
+    """Configuration of a spectrum in bars, of tones that a thread plays."""
+    pipe = f"{folder}/tones.fifo"
+    if os.path.exists(pipe):
+        os.remove(pipe)
+    os.mkfifo(pipe)
+    patches.put(folder, "cava.conf", f"[general]\nframerate = 25\n[input]\nmethod = fifo\nsource = {pipe}\n")
+
+    def play():
+        # Both ends, so that it waits for no reader and outlives one.
+        descriptor = os.open(pipe, os.O_RDWR)
+        # Ten seconds of tones of any pitch and level, a tenth of a second each.
+        sound = array.array("h")
+        for _ in range(100):
+            step, level = random.uniform(0.01, 1), random.uniform(1000, 30000)
+            sound.extend(round(level * math.sin(step * (i // 2))) for i in range(8820))
+        tape = sound.tobytes()
+        for place in itertools.cycle(range(0, len(tape), 1764)):
+            os.write(descriptor, tape[place : place + 1764])
+            time.sleep(0.01)
+
+    threading.Thread(target=play, daemon=True).start()
+    return f"{folder}/cava.conf"
 
 
 class Terminal:
@@ -140,7 +169,11 @@ def main():
     config = f"{folder}/.config/btop"
     os.makedirs(config, exist_ok=True)
     patches.put(config, "btop.conf", "update_ms = 100\nproc_sorting = \"cpu lazy\"\n")
-    for name, command in (("btop, ten a second", ["btop", "--utf-force"]), ("cmatrix, 25 a second", ["cmatrix", "-u", "4"])):
+    for name, command in (
+        ("btop, ten a second", ["btop", "--utf-force"]),
+        ("cmatrix, 25 a second", ["cmatrix", "-u", "4"]),
+        ("cava, 25 a second", ["cava", "-p", spectrum(folder)]),
+    ):
         if shutil.which(command[0]):
             sides[name] = command
         else:
@@ -151,7 +184,8 @@ def main():
         for name, command in sides.items():
             terminal = Terminal(command, options.columns, options.rows, folder)
             try:
-                time.sleep(3)
+                # At rest ours looks rarely after five seconds.
+                time.sleep(8 if name.endswith("at rest") else 3)
                 found[name].append(terminal.measure(options.seconds))
             finally:
                 terminal.end()
