@@ -103,7 +103,8 @@ import Testing
     try terminal.wait(for: "unlocked")
     try terminal.wait(for: "organ.sfz 3")
     try terminal.type("record piano off")
-    try terminal.wait(for: "recorded ")
+    // A long path stands in a line of its own.
+    try terminal.wait(for: "recorded")
     try terminal.type("quit!")
     try terminal.wait(for: "left 0")
 
