@@ -1,8 +1,8 @@
 extension Supervisor {
   /// The driver has had no period since this was asked last: a standstill is found by `poll`, which may have been left out
-  /// while nothing happens. Worker.
+  /// while nothing happens. Never one that paces itself: it counts no periods. Worker.
   public var isStill: Bool {
-    guard let driver else { return false }
+    guard let driver, driver.patience < .infinity else { return false }
     let before = askedBeats
     askedBeats = driver.beats
     return askedBeats == before

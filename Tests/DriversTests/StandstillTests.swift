@@ -93,6 +93,17 @@ import Testing
     }
   }
 
+  /// A screen that sleeps would else wake at each look, for ever.
+  @Test func theClockNeverStandsStill() throws {
+    var options = DriverOptions()
+    options.preference = .clock
+    let supervisor = Supervisor(engine: try LiveGraph(TwoTones.patch).engine, options: options)
+    supervisor.start()
+    defer { supervisor.stop() }
+    #expect(supervisor.driver?.name == "clock")
+    for _ in 0..<3 { #expect(!supervisor.isStill) }
+  }
+
   /// What is done meanwhile.
   enum Doing: String, CaseIterable { case edit, note, transport, much }
 
