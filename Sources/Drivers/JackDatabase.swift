@@ -7,10 +7,10 @@ import Dispatch
 /// 1 of 400 openings beside servers that come and go). Against servers of others nothing helps. Those that this process
 /// started end while it opens no client.
 ///
-/// A thread that adds a property and one that reads others can wait for each other's pages for ever, and with them each
-/// program that opens a client from then on: libjack has Berkeley DB lock pages, and look for no deadlocks. So this process
-/// reads and writes one property at a time. Against a program that reads all the time nothing helps; one that reads all
-/// names again at each change was beside 120 starts with 32 ports, and none stood still.
+/// A thread that adds a property and one that reads another can wait for each other for ever, and so does each program that
+/// opens a client from then on: Berkeley DB locks pages, and libjack never has it look for deadlocks. So this process reads
+/// or writes one property at a time. Nothing helps against a program that reads without a pause. Beside one that reads all
+/// names at each change, as patchbays do, 120 starts with 32 ports went well.
 public enum JackDatabase {
   private static let turn = DispatchSemaphore(value: 1)
 
