@@ -90,8 +90,8 @@ public final class OfflineRenderer {
   private let tracks: [Track]
   private let format: SampleFormat
   private var writers: [(file: SoundFileWriter, channels: Int)] = []
-  /// The endpoints of the latest period, and those outputs among them that each track hears.
-  private var endpoints: [Endpoint] = []
+  /// The endpoints of the latest period, and those outputs among them that each track hears; nil: none was rendered.
+  private var endpoints: [Endpoint]?
   private var heard: [[Endpoint]] = []
   /// Channel c of the engine at `channels + c * period`.
   private let channels: UnsafeMutablePointer<Float>
@@ -262,7 +262,7 @@ public final class OfflineRenderer {
   /// Gives the channels of the outputs memory, and notes which of them each track hears.
   private func route() {
     endpoints = engine.endpoints
-    let outputs = endpoints.filter { !$0.isInput }
+    let outputs = engine.endpoints.filter { !$0.isInput }
     heard = tracks.map { outputs.filter($0.includes) }
     for channel in 0..<DriverChannels.capacity { host.outputs[channel] = nil }
     for endpoint in outputs {

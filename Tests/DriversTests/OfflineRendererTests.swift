@@ -107,6 +107,16 @@ import Testing
     #expect(stereo.allSatisfy { $0 != 0 || $0.sign == .plus })
   }
 
+  @Test(arguments: ["", "node keys keyboard", "node in input channels=2"])
+  func aPatchWithoutAnOutputIsSilenceOfTheLengthThatWasAskedFor(patch: String) throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let graph = try LiveGraph(patch)
+    let renderer = OfflineRenderer(
+      engine: graph.engine, rate: 48000, period: 64, tracks: [.outputs(to: path("g.wav"))])
+    #expect(try renderer.render(frames: 480) == 480)
+    #expect(try samples("g.wav") == Array(repeating: 0, count: 480))
+  }
+
   @Test func aRenderThatFailsLeavesTheFileOfTheOneBeforeAndNoHalfOfItsOwn() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     struct Refused: Error {}
