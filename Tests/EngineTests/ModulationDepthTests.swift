@@ -29,6 +29,70 @@ import Testing
     return bench.heard[0]
   }
 
+  /// A cable into a gain of three channels at random: the line, and the channel of its source that each channel gets, if any.
+  private static func wideCable(_ source: String, width: Int, _ random: inout SeededGenerator) -> (
+    line: String, channels: [Int?], isAdded: Bool, depth: Double
+  ) {
+    let isAdded = Bool.random(using: &random)
+    let depth = isAdded ? 0.1 : Double(Int.random(in: -4...4, using: &random))
+    var line = "connect \(source) -> g.gain" + (isAdded ? " gain=-20dB" : " by \(depth)dB")
+    guard Bool.random(using: &random) else {
+      return (line, (0..<3).map { width == 1 ? 0 : $0 }, isAdded, depth)
+    }
+    let map = (0..<3).map { _ in Int.random(in: -1...width, using: &random) }
+    line += " map=[\(map.map(String.init).joined(separator: ","))]"
+    return (line, map.map { (0..<width).contains($0) ? $0 : nil }, isAdded, depth)
+  }
+
+  /// Signals that move, of one and of three channels, with maps and without, in whatever order they are connected.
+  @Test(arguments: manyLawSeeds)
+  func modulationsOfOneChannelAndOfSeveralAddUpAndMultiplyInEachChannel(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let widths = [1, 1, 3]
+    let period = [64, 64, 1, 17, 100].randomElement(using: &random)!
+    let bench = Bench(period: period, channels: 8)
+    try bench.begin(
+      """
+      node one constant level=1 channels=3
+      node g gain gain=-6dB
+      node m0 oscillator freq=\(Int.random(in: 1...50, using: &random))Hz level=0dB
+      node m1 oscillator freq=\(Int.random(in: 50...900, using: &random))Hz level=-6dB
+      node m2 oscillator freq=[3Hz,40Hz,500Hz] level=0dB channels=3
+      node out output channels=3
+      node all output channels=5
+      connect one -> g
+      connect g -> out
+      connect m0 -> all map=[0,-1,-1,-1,-1]
+      connect m1 -> all map=[-1,0,-1,-1,-1]
+      connect m2 -> all map=[-1,-1,0,1,2]
+      """)
+    bench.render(640)
+    var cables: [(source: Int, channels: [Int?], isAdded: Bool, depth: Double)] = []
+    for _ in 0..<Int.random(in: 2...4, using: &random) {
+      let source = Int.random(in: 0..<3, using: &random)
+      guard !cables.contains(where: { $0.source == source }) else { continue }
+      let cable = Self.wideCable("m\(source)", width: widths[source], &random)
+      bench.render(Int.random(in: 1...500, using: &random))
+      try #require(bench.perform(cable.line), "\(cable.line)")
+      cables.append((source, cable.channels, cable.isAdded, cable.depth))
+    }
+    bench.render(9600)
+    for frame in (bench.heard[0].count - 2000)..<bench.heard[0].count {
+      for channel in 0..<3 {
+        var (sum, decibels) = (pow(10, -6.0 / 20), 0.0)
+        for cable in cables {
+          guard let place = cable.channels[channel] else { continue }
+          let signal = Double(bench.heard[3 + cable.source + place][frame])
+          if cable.isAdded { sum += signal * cable.depth } else { decibels += signal * cable.depth }
+        }
+        let wanted = sum * pow(10, decibels / 20)
+        try #require(
+          abs(Double(bench.heard[channel][frame]) - wanted) < 1e-5,
+          "seed \(seed), period \(period): frame \(frame), channel \(channel): \(cables)")
+      }
+    }
+  }
+
   /// Depths of all units and signs, from one to four cables, at random: a sum in the parameter's unit, and a power of two.
   @Test(arguments: manyLawSeeds)
   func whatIsAddedIsAddedAndWhatMultipliesMultiplies(seed: UInt64) throws {

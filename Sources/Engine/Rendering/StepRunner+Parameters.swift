@@ -89,6 +89,8 @@ extension StepRunner {
         let stream = node.pointee.streams + Int(binding.pointee.parameter)
         UnsafeMutablePointer(mutating: stream.pointee.values).pointee = room.pointee
         stream.pointee.stream = UnsafePointer(room)
+        // A modulation behind it may have made more of it in the block before.
+        stream.pointee.elements = 1
         room += blockCapacity
       } else {
         modulate(port, binding, node, &room)
@@ -146,14 +148,15 @@ extension StepRunner {
     }
     let elements = own > inputs ? own : inputs
     let values = state.pointee.values(elements)
-    // From the last one on: without a stream the values that were modulated before stand where these are written.
+    let earlier = stream.pointee.values
+    // From the last one on: without a stream the values that were modulated before may stand where these are written.
     var element = elements &- 1
     if moving == nil, areStill(port) {
       binding.pointee.isHeld = true
       while element >= 0 {
         let source = port.pointee[element < inputs ? element : inputs &- 1]
         let ownElement = element < own ? element : own &- 1
-        let base = isFurther ? values[ownElement] : state.pointee.ramps[ownElement].target
+        let base = isFurther ? earlier[ownElement] : state.pointee.ramps[ownElement].target
         values[element] = isRatio ? raise(base, by: source.pointee) : base + source.pointee
         element &-= 1
       }
@@ -164,7 +167,7 @@ extension StepRunner {
       let target = room + element &* blockCapacity
       let source = port.pointee[element < inputs ? element : inputs &- 1]
       let ownElement = element < own ? element : own &- 1
-      let base = isFurther ? values[ownElement] : state.pointee.ramps[ownElement].target
+      let base = isFurther ? earlier[ownElement] : state.pointee.ramps[ownElement].target
       if isRatio {
         multiply(moving.map { $0 + ownElement &* blockCapacity }, base, by: source, to: target)
       } else if let moving {
