@@ -41,13 +41,13 @@ struct CycleBreaker {
   private var edges: [Int32]
   /// Edges that go through the delay, ascending.
   private(set) var feedback: [Int] = []
-  /// All nodes in topological order.
+  /// All nodes in topological order: each behind its sources, and those in the order in which it adds them up, if they are many.
   private(set) var order: [Int32] = []
 
   /// `count` nodes, numbered from 0. Edges with a negative end are ignored. `canonicalEdges` and
   /// `canonicalNodes` sort indices into an order that depends on names alone. `compensatesFeedback`
-  /// returns true for a node that compensates for the delay of a cable leaving it. All three are called
-  /// for cycles only.
+  /// returns true for a node that compensates for the delay of a cable leaving it. They are called
+  /// for cycles only, and `canonicalNodes` for the sources of a node with many.
   init(
     count: Int, sources: [Int32], destinations: [Int32], standings: [Standing],
     canonicalEdges: ([Int]) -> [Int], canonicalNodes: ([Int]) -> [Int], compensatesFeedback: (Int) -> Bool
@@ -69,7 +69,10 @@ struct CycleBreaker {
 
     var isDelayed = [Bool](repeating: false, count: sources.count)
     order = sorted(without: isDelayed)
-    if order.count == count { return }
+    if order.count == count {
+      order = deepened(without: isDelayed, canonicalNodes)
+      return
+    }
     isDelayed = choose(canonicalEdges, canonicalNodes, compensatesFeedback)
     // A cable that fades while its delayed successor fades in still orders the nodes.
     var isAbsent = isDelayed
@@ -84,6 +87,7 @@ struct CycleBreaker {
       delayMore(&isDelayed, &isAbsent, among: isOnCycle, canonicalEdges)
       order = sorted(without: isAbsent)
     }
+    order = deepened(without: isAbsent, canonicalNodes)
     feedback = isDelayed.indices.filter { isDelayed[$0] }
   }
 
@@ -109,6 +113,51 @@ struct CycleBreaker {
         let destination = Int(destinations[edge])
         waiting[destination] -= 1
         if waiting[destination] == 0 { ready.append(Int32(destination)) }
+      }
+    }
+    return result
+  }
+
+  /// The same nodes, searched from the last ones against the edges: what a node hears comes right before it.
+  private func deepened(without isAbsent: [Bool], _ canonicalNodes: ([Int]) -> [Int]) -> [Int32] {
+    var start = [Int32](repeating: 0, count: count + 1)
+    var isLast = [Bool](repeating: true, count: count)
+    for (edge, source) in sources.enumerated() where source >= 0 && destinations[edge] >= 0 && !isAbsent[edge]
+    {
+      start[Int(destinations[edge]) + 1] += 1
+      isLast[Int(source)] = false
+    }
+    for node in 0..<count { start[node + 1] += start[node] }
+    var before = [Int32](repeating: 0, count: Int(start[count]))
+    var next = start
+    for (edge, source) in sources.enumerated() where source >= 0 && destinations[edge] >= 0 && !isAbsent[edge]
+    {
+      before[Int(next[Int(destinations[edge])])] = source
+      next[Int(destinations[edge])] += 1
+    }
+    var result: [Int32] = []
+    result.reserveCapacity(count)
+    var isSeen = [Bool](repeating: false, count: count)
+    next = start
+    var path: [Int32] = []
+    for last in order where isLast[Int(last)] {
+      path.append(last)
+      while let node = path.last {
+        let (place, end) = (Int(next[Int(node)]), Int(start[Int(node) + 1]))
+        if !isSeen[Int(node)] {
+          isSeen[Int(node)] = true
+          if end - place >= RunningSum.leastCables {
+            let names = canonicalNodes(before[place..<end].map(Int.init))
+            for (offset, name) in names.enumerated() { before[place + offset] = Int32(name) }
+          }
+        }
+        guard place < end else {
+          result.append(node)
+          path.removeLast()
+          continue
+        }
+        next[Int(node)] += 1
+        if !isSeen[Int(before[place])] { path.append(before[place]) }
       }
     }
     return result

@@ -248,6 +248,16 @@ final class EngineGraph {
       // A kernel need not write outputs but the first that nobody reads.
       if output > 0, row.readers[output] <= 1 { row.markStale() }
     }
+    // What is left out where a sum alone reads it is written again, and the other way round.
+    if row.pointee.runningSum != nil {
+      row.pointee.runningSum = nil
+      row.markStale()
+    }
+    if row.readers[output] == 1 {
+      for other in cable.source.outgoing where other.destination.row.pointee.ownSum != nil {
+        other.destination.row.markStale()
+      }
+    }
   }
 
   func remove(_ cable: EngineCable) {

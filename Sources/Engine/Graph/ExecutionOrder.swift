@@ -112,6 +112,8 @@ final class ExecutionOrder {
   func remove(_ row: NodeRow.Pointer) {
     if let crossing = row.pointee.crossing { retired.append(crossing) }
     row.pointee.crossing = nil
+    if let own = row.pointee.ownSum { retired.append(own.room) }
+    row.pointee.ownSum = nil
     guard row.pointee.stretch != nil else { return }
     stretch(of: row).remove(at: Int(row.pointee.place))
   }

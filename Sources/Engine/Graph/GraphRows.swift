@@ -27,6 +27,10 @@ struct NodeRow: BitwiseCopyable {
   var delayedReaders: Int32 = 0
   /// Buffers of its outputs, if other pieces of the plan read them.
   var crossing: Crossing?
+  /// Memory of the sum of its first input, if many cables lead there.
+  var ownSum: SumRoom?
+  /// The sum to which it may add its only output, as nothing else reads that.
+  var runningSum: UnsafeMutablePointer<RunningSum>?
   /// Largest number of moving parameter values in one block.
   var parameterElements: Int32 = 0
   /// True when its channel counts follow its cables.

@@ -117,6 +117,23 @@ struct Crossing: BitwiseCopyable {
   let channels: Int
 }
 
+/// Memory of a running sum: the record in the room of a channel, and its channels.
+struct SumRoom: BitwiseCopyable {
+  let room: Crossing
+  var record: UnsafeMutablePointer<RunningSum> {
+    UnsafeMutableRawPointer(room.base).assumingMemoryBound(to: RunningSum.self)
+  }
+  var channels: Int { room.channels - 1 }
+
+  init(channels: Int, from pool: CrossingPool) {
+    room = pool.allocate(channels: channels + 1)
+    let nowhere: UnsafeMutablePointer<MixSource> = PieceMemory.none()
+    UnsafeMutableRawPointer(room.base).initializeMemory(
+      as: RunningSum.self,
+      to: RunningSum(frames: room.base + blockCapacity, first: nowhere, end: nowhere, next: nowhere))
+  }
+}
+
 /// The memory of crossings. Worker.
 final class CrossingPool {
   private static let most = 1 << 13

@@ -130,6 +130,7 @@ struct PlanCompiler {
         for cable in row.pointee.node.takeUnretainedValue().outgoing
         where cable.output != nil && !cable.row.pointee.isDelayed { add(cable.destination.row) }
       }
+      for row in job.rows where row.pointee.inputCount > 0 { gather(row, job.number, add) }
       jobs += others.map(self.job)
       others = []
     }
@@ -149,6 +150,42 @@ struct PlanCompiler {
     if let old { order.retired.append(old) }
     row.pointee.crossing = isCrossing ? memory.crossings.allocate(channels: channels) : nil
     return isCrossing
+  }
+
+  /// Gives the sum of many cables room to be added up while their sources run, or takes it back, and tells the sources, whose pieces
+  /// are compiled again. `job`: number of the piece.
+  private func gather(_ row: NodeRow.Pointer, _ job: Int32, _ add: (NodeRow.Pointer) -> Void) {
+    var count = 0
+    var wire = row.pointee.incoming
+    while let cable = wire, count < RunningSum.leastCables {
+      if cable.pointee.input == 0 { count += 1 }
+      wire = cable.pointee.next
+    }
+    let isWide = count == RunningSum.leastCables
+    let channels = max(Int(row.channels[0]), 1)
+    if let own = row.pointee.ownSum, !isWide || own.channels != channels {
+      order.retired.append(own.room)
+      row.pointee.ownSum = nil
+    } else if !isWide {
+      return
+    }
+    if isWide, row.pointee.ownSum == nil {
+      row.pointee.ownSum = SumRoom(channels: channels, from: memory.crossings)
+    }
+    wire = row.pointee.incoming
+    while let cable = wire {
+      wire = cable.pointee.next
+      guard cable.pointee.input == 0, !cable.pointee.isDelayed else { continue }
+      let source = cable.pointee.source
+      // Segments may run at the same time.
+      let isAlone =
+        source.pointee.outputCount == 1 && source.readers[0] == 1 && source.pointee.delayedReaders == 0
+        && (!memory.isCut || source.pointee.piece == job)
+      let sum = isAlone ? row.pointee.ownSum?.record : nil
+      guard source.pointee.runningSum != sum else { continue }
+      source.pointee.runningSum = sum
+      add(source)
+    }
   }
 
   // MARK: Steps

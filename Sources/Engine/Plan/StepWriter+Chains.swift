@@ -31,6 +31,7 @@ extension StepWriter {
     chainLinks.append(link)
     let goesOn = row.readers[0] == 1 && row.pointee.crossing == nil && row.pointee.delayedReaders == 0
     chainOutput = goesOn ? (Int(row.pointee.firstOutput), channels) : nil
+    chainSum = row.pointee.runningSum
   }
 
   private func isAffine(_ row: NodeRow.Pointer) -> Bool {
@@ -93,7 +94,7 @@ extension StepWriter {
 
   /// Makes a chain of the steps that may be one.
   mutating func endChain() {
-    defer { (chain, chainStart, chainOutput, chainLinks) = (0..<0, nil, nil, []) }
+    defer { (chain, chainStart, chainOutput, chainLinks, chainSum) = (0..<0, nil, nil, [], nil) }
     guard !chain.isEmpty, let start = chainStart else { return }
     let last = steps[chain.upperBound - 1]
     let channels = Int(last.context.outputs[0].count)
@@ -101,8 +102,9 @@ extension StepWriter {
     record.initialize(
       to: Chain(
         input: start.input, output: last.context.outputs[0].base, inputSilence: start.silence,
-        outputSilence: last.outputSilence, sum: start.sum, inputStride: Int16(start.stride),
-        channels: UInt8(channels), isSingle: chain.count == 1, count: Int32(chain.count),
+        outputSilence: last.outputSilence, sum: start.sum, channels: UInt8(channels),
+        isSingle: chain.count == 1, running: chainSum, count: Int32(chain.count),
+        inputStride: Int16(start.stride),
         affines: memory.reserve(chain.count * channels), links: memory.allocate(chainLinks)))
     steps[chain.lowerBound].operation = .chain
     steps[chain.lowerBound].record = UnsafeMutableRawPointer(record)

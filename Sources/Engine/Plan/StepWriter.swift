@@ -19,6 +19,8 @@ struct StepWriter {
   var chainStart: ChainStart?
   var chainOutput: (index: Int, channels: Int)?
   var chainLinks: [ChainLink] = []
+  /// The sum to which the last one may add its output.
+  var chainSum: UnsafeMutablePointer<RunningSum>?
 
   /// `outputCount`: of all nodes of the piece. `zeros`: 64 silent channels.
   init(
@@ -69,6 +71,10 @@ struct StepWriter {
       var binding = binding(inlet, inlets.wires[inlet.wires])
       binding.isFurther =
         inlet.isRatio && position > 0 && inlets.list[position - 1].target == inlet.target
+      if position == 0, inputCount > 0, let sum = binding.sum, let own = row.pointee.ownSum {
+        sum.pointee.running = own.record
+        scratch = max(scratch, inlet.width * blockCapacity)
+      }
       (bindings + position).initialize(to: binding)
     }
 

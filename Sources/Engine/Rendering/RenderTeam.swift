@@ -12,6 +12,8 @@ struct RenderJob: BitwiseCopyable {
   var isMetering: Bool
   /// Number of parameters and gains of cables that have begun to move since the start, or are to; from 1.
   var moves: UInt32
+  /// Number of the block.
+  var block: Int
   /// A transaction within the block; nil: none.
   var split: UnsafeMutablePointer<BlockSplit>?
 }

@@ -441,7 +441,8 @@ public final class Renderer: @unchecked Sendable {
     team.pointee.render(
       RenderJob(
         plan: plan, frames: frames, time: now, rate: rate, load: load,
-        isMetering: isMetering.load(ordering: .relaxed), moves: moves, split: isSplit ? split : nil),
+        isMetering: isMetering.load(ordering: .relaxed), moves: moves, block: blocks,
+        split: isSplit ? split : nil),
       isLast: isLast)
   }
 }

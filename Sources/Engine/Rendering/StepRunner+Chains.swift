@@ -22,7 +22,7 @@ extension StepRunner {
   }
 
   /// Notes in a part of a cell that sound came into the nodes of a chain. In a whole one it makes no difference.
-  @inline(never) @_noLocks private func noteInputs(_ first: UnsafeMutablePointer<Step>, _ count: Int) {
+  @inline(never) @_noLocks func noteInputs(_ first: UnsafeMutablePointer<Step>, _ count: Int) {
     var step = first
     let end = first + count
     while step != end {
@@ -239,47 +239,56 @@ extension StepRunner {
     _ chain: UnsafeMutablePointer<Chain>, to output: UnsafeMutablePointer<Float>,
     _ magnitudes: inout some MagnitudeSum
   ) -> Bool {
-    let (count, channels) = (Int(chain.pointee.count), Int(chain.pointee.channels))
-    let stride = Int(chain.pointee.inputStride)
+    let (channels, stride) = (Int(chain.pointee.channels), Int(chain.pointee.inputStride))
     var channel = 0
     while channel < channels {
       let from = chain.pointee.input + channel &* stride
       let to = output + channel &* blockCapacity
       var (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
-      var affine = chain.pointee.affines + channel
-      var link = chain.pointee.links
-      let end = link + count
-      while link != end {
-        let numbers = affine.pointee
-        if let frames = link.pointee.frames, let silence = link.pointee.silence {
-          if silence.pointee { return false }
-          let (m, gain) = (frames + channel &* Int(link.pointee.stride), link.pointee.gain)
-          if link.pointee.isAddend {
-            a = byAddend(a, numbers, m.vector(0), gain)
-            b = byAddend(b, numbers, m.vector(16), gain)
-            c = byAddend(c, numbers, m.vector(32), gain)
-            d = byAddend(d, numbers, m.vector(48), gain)
-          } else {
-            a = byFactor(a, numbers, m.vector(0), gain)
-            b = byFactor(b, numbers, m.vector(16), gain)
-            c = byFactor(c, numbers, m.vector(32), gain)
-            d = byFactor(d, numbers, m.vector(48), gain)
-          }
-        } else {
-          a = sostenuto_affine(a, numbers.factor, numbers.addend)
-          b = sostenuto_affine(b, numbers.factor, numbers.addend)
-          c = sostenuto_affine(c, numbers.factor, numbers.addend)
-          d = sostenuto_affine(d, numbers.factor, numbers.addend)
-        }
-        if link.pointee.isExamined { magnitudes.add(a, b, c, d) }
-        affine += channels
-        link += 1
-      }
+      guard pass(&a, &b, &c, &d, through: chain, channel, &magnitudes) else { return false }
       to.store(a, 0)
       to.store(b, 16)
       to.store(c, 32)
       to.store(d, 48)
       channel &+= 1
+    }
+    return true
+  }
+
+  /// Runs a block of one channel through all steps. False if a modulation is not what it was. Generic, and so checked where it is
+  /// called.
+  @discardableResult @inline(__always) func pass(
+    _ a: inout SIMD16<Float>, _ b: inout SIMD16<Float>, _ c: inout SIMD16<Float>, _ d: inout SIMD16<Float>,
+    through chain: UnsafeMutablePointer<Chain>, _ channel: Int, _ magnitudes: inout some MagnitudeSum
+  ) -> Bool {
+    var affine = chain.pointee.affines + channel
+    var link = chain.pointee.links
+    let end = link + Int(chain.pointee.count)
+    while link != end {
+      let numbers = affine.pointee
+      if let frames = link.pointee.frames, let silence = link.pointee.silence {
+        if silence.pointee { return false }
+        let (m, gain) = (frames + channel &* Int(link.pointee.stride), link.pointee.gain)
+        if link.pointee.isAddend {
+          a = byAddend(a, numbers, m.vector(0), gain)
+          b = byAddend(b, numbers, m.vector(16), gain)
+          c = byAddend(c, numbers, m.vector(32), gain)
+          d = byAddend(d, numbers, m.vector(48), gain)
+        } else {
+          a = byFactor(a, numbers, m.vector(0), gain)
+          b = byFactor(b, numbers, m.vector(16), gain)
+          c = byFactor(c, numbers, m.vector(32), gain)
+          d = byFactor(d, numbers, m.vector(48), gain)
+        }
+      } else {
+        a = sostenuto_affine(a, numbers.factor, numbers.addend)
+        b = sostenuto_affine(b, numbers.factor, numbers.addend)
+        c = sostenuto_affine(c, numbers.factor, numbers.addend)
+        d = sostenuto_affine(d, numbers.factor, numbers.addend)
+      }
+      if link.pointee.isExamined { magnitudes.add(a, b, c, d) }
+      affine += Int(chain.pointee.channels)
+      link += 1
     }
     return true
   }

@@ -76,17 +76,19 @@ extension StepRunner {
 
   /// The same of any number of cables.
   @inline(never) @_noLocks private func addMany(_ inlet: UnsafeMutablePointer<InletSum>) -> WholeSum {
-    let first = inlet.pointee.sources
-    let end = first + Int(inlet.pointee.sourceCount)
+    let end = inlet.pointee.sources + Int(inlet.pointee.sourceCount)
+    let begun = begun(inlet)
+    let first = begun?.pointee.next ?? inlet.pointee.sources
     let areAllHeard = inlet.pointee.wereAllHeard && areAllSounding(first, end)
     if !areAllHeard {
-      let sounding = listen(first, end)
+      let sounding = listen(inlet.pointee.sources, end)
       inlet.pointee.wereAllHeard = sounding == Int(inlet.pointee.sourceCount)
       inlet.pointee.silence.pointee = sounding == 0
       guard sounding > 0 else { return .silent }
     } else if inlet.pointee.silence.pointee {
       inlet.pointee.silence.pointee = false
     }
+    if let running = inlet.pointee.running { arm(running, inlet, areAllHeard: areAllHeard) }
     var bits = MagnitudeBits()
     let output = inlet.pointee.output
     var channel = 0
@@ -94,6 +96,11 @@ extension StepRunner {
       // What is added to minus zero stays as it is.
       var (a, b) = (SIMD16<Float>(repeating: -0.0), SIMD16<Float>(repeating: -0.0))
       var (c, d) = (a, b)
+      if let begun {
+        let frames = UnsafePointer(begun.pointee.frames + channel &* blockCapacity)
+        (a, b) = (frames.vector(0), frames.vector(16))
+        (c, d) = (frames.vector(32), frames.vector(48))
+      }
       var source = first
       if inlet.pointee.isUnity {
         // In pairs, so that the loop's own work counts for less.
@@ -137,6 +144,30 @@ extension StepRunner {
       channel &+= 1
     }
     return bits.mayBeUnfit ? .doubtful : .fit
+  }
+
+  /// The running sum of an inlet, if chains have added to it in this block.
+  @inline(__always) @_noLocks private func begun(
+    _ inlet: UnsafeMutablePointer<InletSum>
+  ) -> UnsafeMutablePointer<RunningSum>? {
+    guard let running = inlet.pointee.running, running.pointee.block == block,
+      running.pointee.next != running.pointee.first
+    else { return nil }
+    return running
+  }
+
+  /// Lets chains add to a sum in the blocks to come, as long as nothing moves. What has been added in this one stays: the sum may
+  /// be asked for again.
+  @inline(__always) @_noLocks private func arm(
+    _ running: UnsafeMutablePointer<RunningSum>, _ inlet: UnsafeMutablePointer<InletSum>, areAllHeard: Bool
+  ) {
+    let count = areAllHeard ? moves : 0
+    guard running.pointee.moves != count || running.pointee.serial != serial else { return }
+    running.pointee.moves = count
+    running.pointee.serial = serial
+    running.pointee.channels = Int32(truncatingIfNeeded: inlet.pointee.output.count)
+    running.pointee.first = inlet.pointee.sources
+    running.pointee.end = inlet.pointee.sources + Int(inlet.pointee.sourceCount)
   }
 
   /// True if every cable brings sound. Without a branch for each.

@@ -24,8 +24,10 @@ struct StepRunner: ~Copyable {
   /// The block ends where a 64-frame cell of engine time ends.
   private(set) var endsCell = false
   private(set) var moves: UInt32 = 0
+  private(set) var block = 0
+  private(set) var serial = 0
   /// A transaction within it.
-  private var split: UnsafeMutablePointer<BlockSplit>?
+  private(set) var split: UnsafeMutablePointer<BlockSplit>?
   /// Level meters are enabled.
   private(set) var isMetering = false
   /// Scratch for one node's moving parameters, from the plan.
@@ -66,6 +68,8 @@ struct StepRunner: ~Copyable {
     setTime(to: job.time, frames: job.frames)
     isMetering = job.isMetering
     moves = job.moves
+    block = job.block
+    serial = job.plan.pointee.serial
     split = job.split
     scratch = job.plan.pointee.parameterScratch + index &* job.plan.pointee.scratchSize
     context.pointee.rate = job.rate
@@ -91,7 +95,7 @@ struct StepRunner: ~Copyable {
   }
 
   /// Asks for what a step to come reads first, since each of it is only found by what is read before.
-  @inline(__always) @_noLocks private func fetch(
+  @inline(__always) @_noLocks func fetch(
     _ step: UnsafeMutablePointer<Step>, before end: UnsafeMutablePointer<Step>
   ) {
     guard step < end else { return }
@@ -116,11 +120,18 @@ struct StepRunner: ~Copyable {
         continue
       }
       switch step.pointee.operation {
-      case .chain where runChain(step):
-        step += Int(step.pointee.chain.pointee.count)
-        continue
+      case .chain:
+        if step.pointee.chain.pointee.running != nil, let next = runInTurn(step, before: end) {
+          step = next
+          continue
+        }
+        if runChain(step) {
+          step += Int(step.pointee.chain.pointee.count)
+          continue
+        }
+        runPlainNode(step)
       case .passOn where passOn(step): break
-      case .chain, .passOn, .processPlain: runPlainNode(step)
+      case .passOn, .processPlain: runPlainNode(step)
       case .process:
         sumInputs(step)
         runNode(step)

@@ -170,6 +170,30 @@ struct InletSum: BitwiseCopyable {
   var wereAllHeard = false
   /// It modulates a parameter, and has one channel.
   var mayBeDirect: Bool
+  /// Where chains add their output to it in their turn; nil: they do not.
+  var running: UnsafeMutablePointer<RunningSum>?
+}
+
+/// The part of a sum that is added up while its sources run. Chains that nothing else reads add their output here when the turn of
+/// their cables comes: of a wide mixer neither are the strips written nor are they read again. The order is that of the cables,
+/// so that no bit depends on it. It stays at one address as long as its node has many cables, whatever plans come and go.
+struct RunningSum: BitwiseCopyable {
+  /// Cables from which on an input has one. The buffers of fewer stay in the cache.
+  static var leastCables: Int { 16 }
+
+  /// The sum so far, channel by channel.
+  let frames: UnsafeMutablePointer<Float>
+  /// Its cables; the sum of `moves` and the plan `serial`.
+  var first: UnsafeMutablePointer<MixSource>
+  var end: UnsafeMutablePointer<MixSource>
+  /// The cable whose turn it is.
+  var next: UnsafeMutablePointer<MixSource>
+  /// The block in which something was added last.
+  var block = -1
+  /// The plan and the number of moves (`RenderJob.moves`) with which all cables bring sound, at rest; 0: not all do.
+  var serial = 0
+  var moves: UInt32 = 0
+  var channels: Int32 = 0
 }
 
 /// One step or several in a row each of which reads only the one before it, which nothing else reads, and has a kernel
@@ -187,8 +211,6 @@ struct Chain: BitwiseCopyable {
   var sum: UnsafeMutablePointer<InletSum>?
   /// The number of moves (`RenderJob.moves`) with which all nodes were at rest, with these numbers; 0: none.
   var settledAt: UInt32 = 0
-  /// Floats between the input's channels; 0: all outputs of the first step get the same one.
-  var inputStride: Int16
   /// Channels of each output.
   var channels: UInt8
   /// It has one step.
@@ -197,9 +219,14 @@ struct Chain: BitwiseCopyable {
   var isAnyExamined = false
   /// A step is modulated.
   var isModulated = false
+  /// The sum to which it adds its output in its turn, if nothing else reads that.
+  var running: UnsafeMutablePointer<RunningSum>?
   /// While it is settled: the numbers of the first step's first channel.
   var first = Affine(factor: 1, addend: 0)
+  // A new cache line.
   var count: Int32
+  /// Floats between the input's channels; 0: all outputs of the first step get the same one.
+  var inputStride: Int16
   /// Of each step in turn the numbers of its channels.
   var affines: UnsafeMutablePointer<Affine>
   /// A record for each step.

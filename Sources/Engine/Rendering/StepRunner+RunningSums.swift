@@ -1,0 +1,136 @@
+import CVector
+import Realtime
+
+// Sums that are added up while their sources run. Audio thread, all of it.
+
+extension StepRunner {
+  /// Most chains that are run together, and least that a sum begins with: for few it costs more than it saves.
+  private static var mostInTurn: Int { @_noLocks get { 32 } }
+  private static var leastInTurn: Int { @_noLocks get { 4 } }
+
+  /// True if it is the turn of the cable that brings what stands at `output`.
+  @inline(__always) @_noLocks private func isTurn(
+    of output: UnsafeMutablePointer<Float>, in sum: UnsafeMutablePointer<RunningSum>
+  ) -> Bool {
+    guard sum.pointee.moves == moves, sum.pointee.serial == serial, split == nil else { return false }
+    if sum.pointee.block != block {
+      sum.pointee.block = block
+      sum.pointee.next = sum.pointee.first
+    }
+    let source = sum.pointee.next
+    return source != sum.pointee.end && source.pointee.base == UnsafePointer(output)
+  }
+
+  /// Runs chains that follow each other, and whose turn it is to add to the same sum: with a channel of the sum in registers.
+  /// Returns the step behind them; nil: nothing has happened.
+  @inline(never) @_noLocks func runInTurn(
+    _ first: UnsafeMutablePointer<Step>, before end: UnsafeMutablePointer<Step>
+  ) -> UnsafeMutablePointer<Step>? {
+    let chain = first.pointee.chain
+    guard !isMetering, let sum = chain.pointee.running, isTurn(of: chain.pointee.output, in: sum)
+    else { return nil }
+    let turns = countTurns(from: first, before: end, sum)
+    guard turns.count >= (sum.pointee.next == sum.pointee.first ? Self.leastInTurn : 1),
+      addInTurn(first, turns.count, sum)
+    else { return nil }
+    var channel = 0
+    while channel < Int(sum.pointee.channels) {
+      let from = UnsafePointer(scratch + channel &* blockCapacity)
+      let to = sum.pointee.frames + channel &* blockCapacity
+      to.store(from.vector(0), 0)
+      to.store(from.vector(16), 16)
+      to.store(from.vector(32), 32)
+      to.store(from.vector(48), 48)
+      channel &+= 1
+    }
+    sum.pointee.next += turns.count
+    if frames != blockCapacity { noteInputs(first, turns.end - first) }
+    return turns.end
+  }
+
+  /// The number of chains that are at rest, with sound in their inputs, and the step behind them. Their outputs are marked as
+  /// sounding.
+  @inline(__always) @_noLocks private func countTurns(
+    from first: UnsafeMutablePointer<Step>, before end: UnsafeMutablePointer<Step>,
+    _ sum: UnsafeMutablePointer<RunningSum>
+  ) -> (count: Int, end: UnsafeMutablePointer<Step>) {
+    var (step, source) = (first, sum.pointee.next)
+    let rest = sum.pointee.end - source
+    let last = source + (rest < Self.mostInTurn ? rest : Self.mostInTurn)
+    while step != end, source != last, step.pointee.operation == .chain {
+      let chain = step.pointee.chain
+      guard chain.pointee.running == sum, chain.pointee.settledAt == moves,
+        source.pointee.base == UnsafePointer(chain.pointee.output), chain.pointee.sum == nil,
+        !chain.pointee.inputSilence.pointee, !chain.pointee.isModulated || isModulationHeard(chain)
+      else { break }
+      fetch(step + 2, before: end)
+      chain.pointee.outputSilence.pointee = false
+      step += chain.pointee.isSingle ? 1 : Int(chain.pointee.count)
+      source += 1
+    }
+    return (source - sum.pointee.next, step)
+  }
+
+  @inline(__always) @_noLocks private func isModulationHeard(_ chain: UnsafeMutablePointer<Chain>) -> Bool {
+    var link = chain.pointee.links
+    let end = link + Int(chain.pointee.count)
+    while link != end {
+      if let silence = link.pointee.silence, silence.pointee { return false }
+      link += 1
+    }
+    return true
+  }
+
+  /// Adds the outputs of chains to a sum, in scratch memory. False if the blast shield would have to look closer.
+  @inline(__always) @_noLocks private func addInTurn(
+    _ first: UnsafeMutablePointer<Step>, _ count: Int, _ sum: UnsafeMutablePointer<RunningSum>
+  ) -> Bool {
+    var bits = MagnitudeBits()
+    let isBegun = sum.pointee.next != sum.pointee.first
+    var channel = 0
+    while channel < Int(sum.pointee.channels) {
+      // What is added to minus zero stays as it is.
+      var (a, b) = (SIMD16<Float>(repeating: -0.0), SIMD16<Float>(repeating: -0.0))
+      var (c, d) = (a, b)
+      if isBegun {
+        let frames = UnsafePointer(sum.pointee.frames + channel &* blockCapacity)
+        (a, b) = (frames.vector(0), frames.vector(16))
+        (c, d) = (frames.vector(32), frames.vector(48))
+      }
+      var (step, source) = (first, sum.pointee.next)
+      let end = source + count
+      while source != end {
+        let (chain, gain) = (step.pointee.chain, source.pointee.gain)
+        // Channel of the chain.
+        let place = (channel &* Int(source.pointee.stride)) / blockCapacity
+        var from = chain.pointee.input
+        if place > 0 { from += place &* Int(chain.pointee.inputStride) }
+        var (p, q, r, s) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
+        if chain.pointee.isSingle, !chain.pointee.isModulated {
+          let affine = place > 0 ? chain.pointee.affines[place] : chain.pointee.first
+          p = sostenuto_affine(p, affine.factor, affine.addend)
+          q = sostenuto_affine(q, affine.factor, affine.addend)
+          r = sostenuto_affine(r, affine.factor, affine.addend)
+          s = sostenuto_affine(s, affine.factor, affine.addend)
+          if chain.pointee.isAnyExamined { bits.add(p, q, r, s) }
+          step += 1
+        } else {
+          pass(&p, &q, &r, &s, through: chain, place, &bits)
+          step += Int(chain.pointee.count)
+        }
+        a += p * gain
+        b += q * gain
+        c += r * gain
+        d += s * gain
+        source += 1
+      }
+      let to = scratch + channel &* blockCapacity
+      to.store(a, 0)
+      to.store(b, 16)
+      to.store(c, 32)
+      to.store(d, 48)
+      channel &+= 1
+    }
+    return !bits.mayBeUnfit
+  }
+}
