@@ -248,16 +248,10 @@ final class EngineGraph {
       // A kernel need not write outputs but the first that nobody reads.
       if output > 0, row.readers[output] <= 1 { row.markStale() }
     }
-    // What is left out where a sum alone reads it is written again, and the other way round.
-    if row.pointee.runningSum != nil {
-      row.pointee.runningSum = nil
-      row.markStale()
-    }
-    if row.readers[output] == 1 {
-      for other in cable.source.outgoing where other.destination.row.pointee.ownSum != nil {
-        other.destination.row.markStale()
-      }
-    }
+    let outgoing = cable.source.outgoing
+    let reader =
+      row.isReadOnce ? outgoing.first { $0.output != nil && (change > 0 || $0 !== cable) }?.row : nil
+    row.addTo(reader?.pointee.ownSum)
   }
 
   func remove(_ cable: EngineCable) {

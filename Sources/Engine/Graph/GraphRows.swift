@@ -27,8 +27,9 @@ struct NodeRow: BitwiseCopyable {
   var delayedReaders: Int32 = 0
   /// Buffers of its outputs, if other pieces of the plan read them.
   var crossing: Crossing?
-  /// Memory of the sum of its first input, if many cables lead there.
+  /// Memory of the sum of its first input, if many cables lead there. `isGathered`: all of its sources know.
   var ownSum: SumRoom?
+  var isGathered = false
   /// The sum to which it may add its only output, as nothing else reads that.
   var runningSum: UnsafeMutablePointer<RunningSum>?
   /// Largest number of moving parameter values in one block.
@@ -95,6 +96,16 @@ struct NodeRow: BitwiseCopyable {
 }
 
 extension UnsafeMutablePointer<NodeRow> {
+  /// Its only output has a single reader.
+  var isReadOnce: Bool { pointee.outputCount == 1 && readers[0] == 1 && pointee.delayedReaders == 0 }
+
+  /// Lets it add its output to a sum that alone reads it; nil: it writes it. Its steps change with that.
+  func addTo(_ sum: UnsafeMutablePointer<RunningSum>?) {
+    guard pointee.runningSum != sum else { return }
+    pointee.runningSum = sum
+    markStale()
+  }
+
   /// Channels of kernels and buffers: of each audio input, then of each output.
   var channels: UnsafeMutablePointer<Int32> {
     UnsafeMutableRawPointer(self + 1).assumingMemoryBound(to: Int32.self)
@@ -174,6 +185,11 @@ struct CableRow: BitwiseCopyable {
   var impliedWidth: Int {
     if mapCount > 0 { return Int(mapCount) }
     return max(Int(source.implied[Int(source.pointee.inputCount) + Int(output)]), 1)
+  }
+
+  /// The running sum of its destination, if it leads there.
+  var ownSum: UnsafeMutablePointer<RunningSum>? {
+    input == 0 && !isDelayed ? cable.takeUnretainedValue().destination.row.pointee.ownSum?.record : nil
   }
 
   /// Gains from its channels to those of an input.

@@ -152,8 +152,8 @@ struct PlanCompiler {
     return isCrossing
   }
 
-  /// Gives the sum of many cables room to be added up while their sources run, or takes it back, and tells the sources, whose pieces
-  /// are compiled again. `job`: number of the piece.
+  /// Gives the sum of many cables room to be added up while their sources run, or takes it back, and tells the sources, whose
+  /// pieces are compiled again. `job`: number of the piece. Cables that come and go meanwhile tell their sources themselves.
   private func gather(_ row: NodeRow.Pointer, _ job: Int32, _ add: (NodeRow.Pointer) -> Void) {
     var count = 0
     var wire = row.pointee.incoming
@@ -165,23 +165,23 @@ struct PlanCompiler {
     let channels = max(Int(row.channels[0]), 1)
     if let own = row.pointee.ownSum, !isWide || own.channels != channels {
       order.retired.append(own.room)
-      row.pointee.ownSum = nil
+      (row.pointee.ownSum, row.pointee.isGathered) = (nil, false)
     } else if !isWide {
       return
     }
     if isWide, row.pointee.ownSum == nil {
       row.pointee.ownSum = SumRoom(channels: channels, from: memory.crossings)
     }
+    if row.pointee.isGathered, !memory.isCut { return }
+    row.pointee.isGathered = !memory.isCut
     wire = row.pointee.incoming
     while let cable = wire {
       wire = cable.pointee.next
       guard cable.pointee.input == 0, !cable.pointee.isDelayed else { continue }
       let source = cable.pointee.source
       // Segments may run at the same time.
-      let isAlone =
-        source.pointee.outputCount == 1 && source.readers[0] == 1 && source.pointee.delayedReaders == 0
-        && (!memory.isCut || source.pointee.piece == job)
-      let sum = isAlone ? row.pointee.ownSum?.record : nil
+      let isNear = !memory.isCut || source.pointee.piece == job
+      let sum = source.isReadOnce && isNear ? row.pointee.ownSum?.record : nil
       guard source.pointee.runningSum != sum else { continue }
       source.pointee.runningSum = sum
       add(source)
