@@ -40,6 +40,8 @@ struct NodeRow: BitwiseCopyable {
   let isSink: Bool
   /// The last of its outputs is `NodeKind.aheadOutput`.
   let hasAhead: Bool
+  /// Its steps leave that out, as nobody reads it.
+  var isTrimmed = false
   /// Its first output may take the place of the sum at its first input.
   let worksInPlace: Bool
   /// Its kernel has nothing to do there.
