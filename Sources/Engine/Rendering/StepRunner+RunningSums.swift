@@ -30,9 +30,12 @@ extension StepRunner {
     guard !isMetering, let sum = chain.pointee.running, isTurn(of: chain.pointee.output, in: sum)
     else { return nil }
     let turns = countTurns(from: first, before: end, sum)
-    guard turns.count >= (sum.pointee.next == sum.pointee.first ? Self.leastInTurn : 1),
-      addInTurn(first, turns.count, sum)
-    else { return nil }
+    if turns.count < Self.leastInTurn, sum.pointee.next == sum.pointee.first {
+      // Nobody asks again in this block.
+      sum.pointee.moves = 0
+      return nil
+    }
+    guard turns.count > 0, addInTurn(first, turns.count, sum) else { return nil }
     var channel = 0
     while channel < Int(sum.pointee.channels) {
       let from = UnsafePointer(scratch + channel &* blockCapacity)

@@ -119,19 +119,18 @@ struct StepRunner: ~Copyable {
         step += 1
         continue
       }
+      if step.pointee.operation == .chain, let sum = step.pointee.chain.pointee.running,
+        sum.pointee.moves == moves, let next = runInTurn(step, before: end)
+      {
+        step = next
+        continue
+      }
       switch step.pointee.operation {
-      case .chain:
-        if step.pointee.chain.pointee.running != nil, let next = runInTurn(step, before: end) {
-          step = next
-          continue
-        }
-        if runChain(step) {
-          step += Int(step.pointee.chain.pointee.count)
-          continue
-        }
-        runPlainNode(step)
+      case .chain where runChain(step):
+        step += Int(step.pointee.chain.pointee.count)
+        continue
       case .passOn where passOn(step): break
-      case .passOn, .processPlain: runPlainNode(step)
+      case .chain, .passOn, .processPlain: runPlainNode(step)
       case .process:
         sumInputs(step)
         runNode(step)
