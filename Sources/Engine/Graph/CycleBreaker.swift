@@ -70,7 +70,7 @@ struct CycleBreaker {
     var isDelayed = [Bool](repeating: false, count: sources.count)
     order = sorted(without: isDelayed)
     if order.count == count {
-      order = deepened(without: isDelayed, canonicalNodes)
+      order = depthFirst(without: isDelayed, canonicalNodes)
       return
     }
     isDelayed = choose(canonicalEdges, canonicalNodes, compensatesFeedback)
@@ -87,7 +87,7 @@ struct CycleBreaker {
       delayMore(&isDelayed, &isAbsent, among: isOnCycle, canonicalEdges)
       order = sorted(without: isAbsent)
     }
-    order = deepened(without: isAbsent, canonicalNodes)
+    order = depthFirst(without: isAbsent, canonicalNodes)
     feedback = isDelayed.indices.filter { isDelayed[$0] }
   }
 
@@ -118,8 +118,8 @@ struct CycleBreaker {
     return result
   }
 
-  /// The same nodes, searched from the last ones against the edges: what a node hears comes right before it.
-  private func deepened(without isAbsent: [Bool], _ canonicalNodes: ([Int]) -> [Int]) -> [Int32] {
+  /// The same nodes, depth first from those without successors against the edges: a node's sources come right before it.
+  private func depthFirst(without isAbsent: [Bool], _ canonicalNodes: ([Int]) -> [Int]) -> [Int32] {
     var start = [Int32](repeating: 0, count: count + 1)
     var isLast = [Bool](repeating: true, count: count)
     for (edge, source) in sources.enumerated() where source >= 0 && destinations[edge] >= 0 && !isAbsent[edge]

@@ -27,10 +27,10 @@ struct NodeRow: BitwiseCopyable {
   var delayedReaders: Int32 = 0
   /// Buffers of its outputs, if other pieces of the plan read them.
   var crossing: Crossing?
-  /// Memory of the sum of its first input, if many cables lead there. `isGathered`: all of its sources know.
+  /// Memory of the running sum of its first input; nil: too few cables. `isGathered`: its sources' `runningSum` is set.
   var ownSum: SumRoom?
   var isGathered = false
-  /// The sum to which it may add its only output, as nothing else reads that.
+  /// The running sum that is the only reader of its output; nil: it has other readers.
   var runningSum: UnsafeMutablePointer<RunningSum>?
   /// Largest number of moving parameter values in one block.
   var parameterElements: Int32 = 0
@@ -40,7 +40,7 @@ struct NodeRow: BitwiseCopyable {
   let isSink: Bool
   /// The last of its outputs is `NodeKind.aheadOutput`.
   let hasAhead: Bool
-  /// Its steps leave that out, as nobody reads it.
+  /// Its compiled step does not write that output, which has no reader.
   var isTrimmed = false
   /// Its first output may take the place of the sum at its first input.
   let worksInPlace: Bool
@@ -101,7 +101,7 @@ extension UnsafeMutablePointer<NodeRow> {
   /// Its only output has a single reader.
   var isReadOnce: Bool { pointee.outputCount == 1 && readers[0] == 1 && pointee.delayedReaders == 0 }
 
-  /// Lets it add its output to a sum that alone reads it; nil: it writes it. Its steps change with that.
+  /// Sets the running sum to which it adds its output, and marks its steps for compilation if that changes it.
   func addTo(_ sum: UnsafeMutablePointer<RunningSum>?) {
     guard pointee.runningSum != sum else { return }
     pointee.runningSum = sum

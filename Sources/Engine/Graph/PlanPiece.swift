@@ -117,7 +117,7 @@ struct Crossing: BitwiseCopyable {
   let channels: Int
 }
 
-/// Memory of a running sum: the record in the room of a channel, and its channels.
+/// Memory of a running sum: one channel's buffer holds the record, and the buffers behind it hold the sum.
 struct SumRoom: BitwiseCopyable {
   let room: Crossing
   var record: UnsafeMutablePointer<RunningSum> {

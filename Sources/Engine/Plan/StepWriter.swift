@@ -96,7 +96,7 @@ struct StepWriter {
     step.inputCount = UInt16(inputCount)
     step.portCount = UInt16(inlets.list.count)
     let isTrimmed = row.pointee.hasAhead && !isRead(outputCount - 1, of: row)
-    // Its steps have not looked at the flag since; while it sleeps they do not yet.
+    // The flag is from when the output last had a reader, and a sleeping node does not update it.
     if row.pointee.isTrimmed, !isTrimmed { row.pointee.crossing?.flags[outputCount - 1] = true }
     row.pointee.isTrimmed = isTrimmed
     step.outputCount = UInt16(isTrimmed ? outputCount - 1 : outputCount)

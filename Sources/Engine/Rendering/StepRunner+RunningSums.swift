@@ -4,7 +4,8 @@ import Realtime
 // Sums that are added up while their sources run. Audio thread, all of it.
 
 extension StepRunner {
-  /// Most chains that are run together, and least that a sum begins with: for few it costs more than it saves.
+  /// The largest number of chains in one group, and the smallest group that a sum begins with. Smaller groups cost more than
+  /// they save.
   private static var mostInTurn: Int { @_noLocks get { 32 } }
   private static var leastInTurn: Int { @_noLocks get { 4 } }
 
@@ -31,7 +32,7 @@ extension StepRunner {
     else { return nil }
     let turns = countTurns(from: first, before: end, sum)
     if turns.count < Self.leastInTurn, sum.pointee.next == sum.pointee.first {
-      // Nobody asks again in this block.
+      // No chain tries again in this block.
       sum.pointee.moves = 0
       return nil
     }

@@ -170,27 +170,28 @@ struct InletSum: BitwiseCopyable {
   var wereAllHeard = false
   /// It modulates a parameter, and has one channel.
   var mayBeDirect: Bool
-  /// Where chains add their output to it in their turn; nil: they do not.
+  /// The running sum of the input; nil: too few cables.
   var running: UnsafeMutablePointer<RunningSum>?
 }
 
-/// The part of a sum that is added up while its sources run. Chains that nothing else reads add their output here when the turn of
-/// their cables comes: of a wide mixer neither are the strips written nor are they read again. The order is that of the cables,
-/// so that no bit depends on it. It stays at one address as long as its node has many cables, whatever plans come and go.
+/// An input's sum that grows while its sources run. A chain that has no other reader adds its output here, in the order of the
+/// input's cables, instead of writing it to a buffer that the sum reads later. The order of the additions, and so every bit, is
+/// the same as without it. Its address stays the same while its node has many cables, also when the plan changes.
 struct RunningSum: BitwiseCopyable {
-  /// Cables from which on an input has one. The buffers of fewer stay in the cache.
+  /// Fewest cables of an input with a running sum. The buffers of fewer sources stay in the cache anyway.
   static var leastCables: Int { 16 }
 
   /// The sum so far, channel by channel.
   let frames: UnsafeMutablePointer<Float>
-  /// Its cables; the sum of `moves` and the plan `serial`.
+  /// The input's cables, in the order in which they are added.
   var first: UnsafeMutablePointer<MixSource>
   var end: UnsafeMutablePointer<MixSource>
   /// The cable whose turn it is.
   var next: UnsafeMutablePointer<MixSource>
   /// The block in which something was added last.
   var block = -1
-  /// The plan and the number of moves (`RenderJob.moves`) with which all cables bring sound, at rest; 0: not all do.
+  /// Chains may add to it in this plan, as long as `RenderJob.moves` has this value; 0: they may not. Then all of its cables are
+  /// at rest, and brought sound in the block before.
   var serial = 0
   var moves: UInt32 = 0
   var channels: Int32 = 0
@@ -219,7 +220,7 @@ struct Chain: BitwiseCopyable {
   var isAnyExamined = false
   /// A step is modulated.
   var isModulated = false
-  /// The sum to which it adds its output in its turn, if nothing else reads that.
+  /// The running sum to which it adds its output; nil: it writes its output.
   var running: UnsafeMutablePointer<RunningSum>?
   /// While it is settled: the numbers of the first step's first channel.
   var first = Affine(factor: 1, addend: 0)
