@@ -83,8 +83,7 @@ struct FoundConnections {
     }
     for link in present.subtracting(now).subtracting(others) { missing[link] = seconds }
     present = now
-    gone.subtract(others)
-    return due(graph)
+    return due(graph, besides: others)
   }
 
   /// Takes note of the ports that are new.
@@ -96,9 +95,9 @@ struct FoundConnections {
     self.known = ports
   }
 
-  private mutating func due(_ graph: ServerGraph) -> [Link] {
+  private mutating func due(_ graph: ServerGraph, besides others: Set<Link>) -> [Link] {
     var due: [Link] = []
-    for link in gone {
+    for link in gone where !others.contains(link) {
       var back = link
       if !graph.has(link.source) { back.source = successor(of: link.source, graph) ?? link.source }
       if !graph.has(link.destination) {

@@ -11,6 +11,8 @@ struct WishKeeper {
   var found = FoundConnections()
   /// Wished for, and made since both ports exist.
   private var made: Set<Link> = []
+  /// Made by the keeper for a wish.
+  private var own: Set<Link> = []
   /// Missing although both ports exist, with the time when that was first seen. A program that ends loses its connections
   /// before its ports.
   private var missing: [Link: Double] = [:]
@@ -39,13 +41,13 @@ struct WishKeeper {
 
   /// Records that the server has gone.
   mutating func loseAll() {
-    (made, missing) = ([], [:])
+    (made, own, missing) = ([], [], [:])
     found.loseAll()
   }
 
   /// Records that a connection has been made, by us or elsewhere; if it vanishes from now on, somebody ended it. The
   /// server's news of a port may come late, after its connection was made and ended: that of the connection follows it.
-  mutating func record(_ link: Link) { if !found.record(link) { made.insert(link) } }
+  mutating func record(_ link: Link) { if own.contains(link) || !found.record(link) { made.insert(link) } }
 
   /// Changes that are due, in order. `seconds`: the time, from any beginning.
   mutating func look(_ graph: ServerGraph, at seconds: Double) -> (make: [Link], end: [Link]) {
@@ -59,6 +61,7 @@ struct WishKeeper {
       found.forget { link in changed.contains { $0.holds(link) } }
       looked = wishes
     }
+    end.formUnion(outgrown(graph, wished))
     made.formIntersection(wished)
     var stillMissing: [Link: Double] = [:]
     var make: [Link] = []
@@ -75,7 +78,18 @@ struct WishKeeper {
       }
     }
     missing = stillMissing
+    own = own.intersection(graph.links).intersection(wished).union(make)
     make += found.look(graph, besides: wished.union(end), at: seconds)
     return (make.sorted(), end.sorted())
+  }
+
+  /// Connections of ours that a wish no longer asks for since a program has more or fewer ports. Of a program that
+  /// registers its ports one by one the first alone goes to both speakers, until the second is there.
+  private func outgrown(_ graph: ServerGraph, _ wished: Set<Link>) -> Set<Link> {
+    let outgrown = own.intersection(graph.links).subtracting(wished).subtracting(found.gone)
+    if outgrown.isEmpty { return [] }
+    // Another program of the name takes nothing from one that stood in for it.
+    let (sources, destinations) = (Set(wished.map(\.source)), Set(wished.map(\.destination)))
+    return outgrown.filter { sources.contains($0.source) && destinations.contains($0.destination) }
   }
 }

@@ -197,7 +197,7 @@ extension AlsaCardTests {
 
     /// The engine's thread is late by 1 to 40 ms again and again. What it has missed is missing, or comes in a bunch. However
     /// short the silence is, what ends fades out, and what begins fades in from silence.
-    @Test(arguments: 1...120) func aSilenceOfAnyLengthHasNoStep(seed: UInt64) throws {
+    @Test(arguments: searchSeeds(1...120)) func aSilenceOfAnyLengthHasNoStep(seed: UInt64) throws {
       var random = SeededGenerator(seed: seed)
       let isInput = seed.isMultiple(of: 2)
       let period = [16, 32, 64, 100, 256].randomElement(using: &random)!

@@ -161,7 +161,9 @@ import Testing
 
   /// Programs come and go at random, and the user connects and disconnects, between looks at random: in the end,
   /// there is what the user and the patch want of what exists.
-  @Test(arguments: 1...40) func connectionsFollowTheUserThroughRandomComingsAndGoings(_ seed: UInt64) {
+  @Test(arguments: searchSeeds(1...40)) func connectionsFollowTheUserThroughRandomComingsAndGoings(
+    _ seed: UInt64
+  ) {
     var random = SeededGenerator(seed: seed)
     let wishes = ConnectionWishes()
     let others = (0..<5).map { "p\($0):in" }

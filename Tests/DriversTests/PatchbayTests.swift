@@ -202,6 +202,29 @@ import Testing
     withExtendedLifetime(b) {}
   }
 
+  /// The first port alone goes to both; the second takes its own from it.
+  @Test func portsThatComeOneByOneAreConnectedAsIfTheyHadComeAtOnce() throws {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    let patchbay = patchbay(server)
+    defer { patchbay.stop() }
+    patchbay.wish([wish], own: "")
+    let b = try #require(Program("b", on: server))
+    var status = JackStatus(0)
+    let a = try #require(JackClients.open("a", of: server.name, &status, waiting: 3))
+    defer { jack_client_close(a) }
+    jack_activate(a)
+    func register(_ name: String) {
+      jack_port_register(a, name, JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsOutput.rawValue), 0)
+    }
+    register("out_1")
+    #expect(wait { patchbay.picture.graph.links == [pair[0], Link("a:out_1", "b:in_2")] })
+    register("out_2")
+    #expect(wait { patchbay.picture.graph.links == Set(pair) }, "\(patchbay.picture.graph.links)")
+    #expect(patchbay.picture.declined.isEmpty && patchbay.picture.gone.isEmpty)
+    withExtendedLifetime(b) {}
+  }
+
   @Test func itOutlivesItsServer() throws {
     let server = try JackTestServer()
     defer { server.stop() }

@@ -1,5 +1,6 @@
 import Engine
 import PatchLanguage
+import TestSupport
 import Testing
 
 @testable import Patch
@@ -133,7 +134,9 @@ import Testing
   }
 
   /// Random edits with programs, for fixed seeds: inverses are exact, and the text reads back.
-  @Test(arguments: 1...40) func randomCablesOfProgramsAreTakenBackAndReadBack(seed: UInt64) throws {
+  @Test(arguments: searchSeeds(1...40)) func randomCablesOfProgramsAreTakenBackAndReadBack(seed: UInt64)
+    throws
+  {
     var state = seed &* 0x9E37_79B9_7F4A_7C15
     func next(_ count: Int) -> Int {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -74,7 +74,7 @@ import Testing
     #expect(throws: UsageError.self) { try description.assigned(["-o"]) }
   }
 
-  @Test(arguments: 1...40) func anyWordsAreReadOrRefusedWithTheWayOut(seed: UInt64) {
+  @Test(arguments: searchSeeds(1...40)) func anyWordsAreReadOrRefusedWithTheWayOut(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var pool = Self.program.named + Self.program.options.flatMap(\.spellings)
     pool += Self.program.commands.flatMap { $0.description.spellings + $0.description.options.map(\.name) }

@@ -11,6 +11,11 @@ public func searchSeeds(_ usual: UInt64...) -> [UInt64] {
   usual + (wanted.map { (1...max($0, 1)).map { 1_000_000 + $0 } } ?? [])
 }
 
+/// The same for a range of seeds.
+public func searchSeeds(_ usual: ClosedRange<UInt64>) -> [UInt64] {
+  usual + (wanted.map { (1...max($0, 1)).map { 1_000_000 + $0 } } ?? [])
+}
+
 /// Seeds of a law that is tested on many short scripts.
 public let manyLawSeeds: [UInt64] = wanted == nil ? Array(1...24) : lawSeeds
 
