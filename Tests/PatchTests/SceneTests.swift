@@ -131,6 +131,12 @@ import Testing
     #expect(patch[named: "out"]?.settings[ParameterPath("port")] != nil)
   }
 
+  /// Names and kinds of a sub-patch and of all in it; empty where there is none.
+  private func inside(_ container: String, _ patch: Patch) -> Set<[String]> {
+    guard let node = patch[named: container] else { return [] }
+    return Set(([node] + patch.allNodes(inside: container)).map { [$0.name, $0.kind] })
+  }
+
   @Test(arguments: searchSeeds(61, 62, 63, 64))
   func recallsAreAbsoluteAndTheSameAsTheirEditsByHand(seed: UInt64) throws {
     print("seed", seed)
@@ -150,11 +156,14 @@ import Testing
         let change = try patch.applying(.recall(number, over: 0.5), catalogue: catalogue)
         #expect(try change.patch.applying(exactly: change.inverse, catalogue: catalogue).patch == patch)
         #expect(change.patch.isAt(try change.patch.scene(number), catalogue: catalogue))
-        // What sub-patches publish comes and goes with them.
+        // A sub-patch publishes what the scene's does, if other nodes are in it.
         var settings = change.patch.settings
-        for (key, target) in patch.settings.publications where settings.publications[key] == nil {
-          #expect(NodePath.container(of: key).map { change.patch[named: $0] == nil } == true)
-          settings.set(.publish(key, target))
+        let keys = Set(settings.publications.keys).union(patch.settings.publications.keys)
+        for key in keys where settings.publications[key] != patch.settings.publications[key] {
+          let container = try #require(NodePath.container(of: key))
+          #expect(inside(container, change.patch) != inside(container, patch))
+          settings.set(.publish(key, patch.settings.publications[key]))
+          settings.comments[.publish(key)] = patch.settings.comments[.publish(key)]
         }
         #expect(settings == patch.settings)
         // Nodes that both have stay the nodes that they are.
