@@ -11,7 +11,7 @@ struct WishKeeper {
   var found = FoundConnections()
   /// Wished for, and made since both ports exist.
   private var made: Set<Link> = []
-  /// Made by the keeper for a wish.
+  /// Connections that the keeper itself has made for a wish.
   private var own: Set<Link> = []
   /// Missing although both ports exist, with the time when that was first seen. A program that ends loses its connections
   /// before its ports.
@@ -83,12 +83,12 @@ struct WishKeeper {
     return (make.sorted(), end.sorted())
   }
 
-  /// Connections of ours that a wish no longer asks for since a program has more or fewer ports. Of a program that
-  /// registers its ports one by one the first alone goes to both speakers, until the second is there.
+  /// Connections of ours that no wish asks for any more, because a program has more or fewer ports now. A program may
+  /// register its ports one by one: the first is sent to both speakers, as a single port is, until the second comes.
   private func outgrown(_ graph: ServerGraph, _ wished: Set<Link>) -> Set<Link> {
     let outgrown = own.intersection(graph.links).subtracting(wished).subtracting(found.gone)
     if outgrown.isEmpty { return [] }
-    // Another program of the name takes nothing from one that stood in for it.
+    // `rec-01`, connected while `rec` was missing, keeps its connections when `rec` comes.
     let (sources, destinations) = (Set(wished.map(\.source)), Set(wished.map(\.destination)))
     return outgrown.filter { sources.contains($0.source) && destinations.contains($0.destination) }
   }

@@ -8,9 +8,8 @@ public struct NodeID: Hashable, Sendable, Comparable {
   /// Order by number.
   public static func < (a: Self, b: Self) -> Bool { a.raw < b.raw }
 
-  /// Hashes without `Hasher`, whose SipHash guards against keys that somebody chose on purpose: a patch numbers its
-  /// nodes itself, and opening one asks for them a dozen times each. One full multiplication spreads each bit over all
-  /// (Wang Yi's wyhash).
+  /// A hash by one full multiplication (as in Wang Yi's wyhash), instead of `Hasher`. SipHash protects against keys that
+  /// an attacker chooses; these numbers are the patch's own, and opening a large patch looks each up many times.
   public func _rawHashValue(seed: Int) -> Int {
     let mixed = raw ^ UInt64(truncatingIfNeeded: seed) ^ 0x9E37_79B9_7F4A_7C15
     let product = mixed.multipliedFullWidth(by: 0xD1B5_4A32_D192_ED03)
