@@ -71,9 +71,6 @@ extension Patch {
 
   /// Adds a cable that is only shown.
   package mutating func show(_ cable: Cable) { plug(cable) }
-
-  /// Leaves out a node and its cables.
-  package mutating func hide(_ id: NodeID) { detach(id) }
 }
 
 extension Patch {

@@ -30,7 +30,7 @@ struct ProgramsState {
 }
 
 extension Session {
-  /// Shows the programs that the patch does not name.
+  /// Shows the programs that the patch does not name too.
   public var showsPrograms: Bool {
     get { programs.isShown }
     set {
@@ -207,10 +207,7 @@ extension Session {
   func withFoundPrograms(_ edit: Edit) throws(EditError) -> Edit {
     guard programs.isShown || programs.patchbay != nil || edit.namesPrograms else { return edit }
     updateSurroundings()
-    var around = programs.surroundings
-    // While programs are hidden, those of the patch are still meant.
-    if !programs.isShown { around.patch = patch }
-    var naming = ProgramNaming(patch, around, catalogue)
+    var naming = ProgramNaming(patch, programs.surroundings, catalogue)
     let named = try naming.named(edit)
     programs.ended.merge(naming.found) { $1 }
     return naming.added.isEmpty ? named : .joined(naming.added + [named])

@@ -42,7 +42,7 @@ public struct Surroundings: Sendable {
     public var isFound: Bool { self == .found || self == .gone }
   }
 
-  /// The patch with what is found, or without any other program when they are not shown.
+  /// The patch, with what is found when that is shown.
   public var patch: Patch
   /// The other programs by node.
   public internal(set) var programs: [NodeID: Client] = [:]
@@ -144,8 +144,6 @@ struct SurroundingsBuilder {
     if isShown {
       addFoundCables(graph.links.subtracting(covered), .found)
       addFoundCables(gone.subtracting(covered), .gone)
-    } else {
-      for node in clients { result.patch.hide(node.id) }
     }
     return result
   }

@@ -82,6 +82,34 @@ import Testing
     #expect(graph(stage) == alone)
   }
 
+  @Test mutating func theProgramsOfThePatchAreShownAlways() {
+    let stage = Stage(
+      "node web client client=Web*", "node system client", "connect web -> system.playback_*",
+      "node main output connect=none")
+    (stage.columns, stage.rows) = (80, 24)
+    show(stage, Self.system + Self.web + Self.keys, Self.playing)
+    let hidden = graph(stage)
+    #expect(
+      hidden == """
+         ┏ web ━━━━━━━━━━┓
+         ┃ client        ┃   ╭ system ──────────────╮
+         ┃      output_* ┃   │ client               │
+         ┃             * ┠───┤ playback_* capture_* │
+         ┗ Web* ━━━━━━━━━┛   ╰──────────────────────╯
+
+         ╭ main ─────────╮
+         │ output        │
+         │ L           · │
+         │ R           · │
+         ╰───────────────╯
+        """)
+    stage.press("o")
+    #expect(graph(stage).contains("keyboard"))
+    stage.press("o")
+    #expect(stage.message == "other programs are hidden, except those of the patch")
+    #expect(graph(stage) == hidden)
+  }
+
   @Test mutating func aProgramIsConnectedByHintsDiesAndComesBack() {
     let stage = Stage()
     (stage.columns, stage.rows) = (80, 24)

@@ -45,9 +45,12 @@ import Testing
     for _ in 0..<300 {
       let old = states.randomElement(using: &random.random)!
       let new = states.randomElement(using: &random.random)!
-      let draft = try typing(PatchDifference.edits(from: old, to: new, catalogue: catalogue), on: old)
+      let edits = try PatchDifference.edits(from: old, to: new, catalogue: catalogue)
+      let draft = try typing(edits, on: old)
+      let texts = [draft.patch, new].map { PatchWriter.write($0, catalogue: catalogue).split(separator: "\n") }
       #expect(
-        PatchWriter.write(draft.patch, catalogue: catalogue) == PatchWriter.write(new, catalogue: catalogue))
+        texts[0] == texts[1],
+        "\(texts[0].difference(from: texts[1]).map { $0 }) by\n\(edits.map(\.line).joined(separator: "\n"))")
       #expect(draft.patch.withPlainIdentities == new.withPlainIdentities)
     }
   }

@@ -138,7 +138,13 @@ import Testing
       patch = change.patch
     }
     let lines = PatchWriter.lines(of: Set(patch.nodes.keys), in: patch, catalogue: catalogue)
-    let twice = try paste(lines, into: patch)
+    let twice: Patch
+    do {
+      twice = try paste(lines, into: patch)
+    } catch {
+      Issue.record("\(error)\n\(lines)")
+      return
+    }
     #expect(twice.nodes.count == 2 * patch.nodes.count)
     #expect(twice.cables.count == 2 * patch.cables.count)
     var part = twice

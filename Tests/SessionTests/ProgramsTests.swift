@@ -136,7 +136,7 @@ import Testing
       try session.perform(#"connect main -> "synth:audio in""#)
         == #"node synth client ; connect main -> synth."audio in""#)
     #expect(try session.perform(#"disconnect main -> "system:*""#) == "disconnect main -> card.playback_*")
-    #expect(session.surroundings.patch.names == ["main"])
+    #expect(session.surroundings.patch.names == ["main", "card", "synth"])
   }
 
   @Test func whatIsEndedComesBackWithUndo() throws {
@@ -379,8 +379,9 @@ import Testing
       Patchbay.Picture(graph: ServerGraph(ports), declined: Set(made), number: around.number + 7), as: "")
     #expect(cables(session) == ["web.output_* -> system.playback_* ended elsewhere"])
     session.showsPrograms = false
-    #expect(session.surroundings.patch.names == [])
+    #expect(session.surroundings.patch.names == ["system", "web"])
     #expect(session.patch.names == ["system", "web"])
+    #expect(cables(session) == ["web.output_* -> system.playback_* ended elsewhere"])
     #expect(session.surroundings.wishes.count == 1)
   }
 

@@ -24,10 +24,16 @@ extension GraphView {
       guard let node = $0.focusedNode else { return $0.complain(Desk.nothingThere) }
       Prompt.open("rename \(node.name) ", $0)
     },
-    Action("show-programs", "Show or hide the other programs of the JACK server", [.patch: "o"]) { desk in
+    Action(
+      "show-programs", "Show or hide the JACK server's programs beside those of the patch", [.patch: "o"]
+    ) { desk in
       let isShown = !desk.scene.showsPrograms
       desk.workbench.showPrograms(isShown)
-      desk.say(isShown ? "other programs are shown" : "other programs are hidden")
+      let named = desk.scene.programs.values.contains { !$0.isFound }
+      desk.say(
+        isShown
+          ? "other programs are shown"
+          : "other programs are hidden" + (named ? ", except those of the patch" : ""))
     },
     Action("keep-cables", "Keep the found cables of the focused program in the patch", [.patch: "K"]) {
       Wiring($0).keepFoundCables()
