@@ -124,7 +124,7 @@ extension Patch {
     var draft = Draft(patch: self, catalogue: catalogue)
     draft.patch.touched = Touched(since: revision)
     let inverse = try draft.perform(edit)
-    return Change(draft, inverse: inverse, since: revision)
+    return Change(draft, inverse: restoringScenes(inverse, after: draft), since: revision)
   }
 }
 

@@ -24,15 +24,20 @@ extension Comparison {
       guard let new = target[named: node.name], new.kind == node.kind else { continue }
       try compareValues(of: new, isPresent: old[named: node.name]?.kind == node.kind)
     }
-    try publish(Set(containers(target).filter { hasOtherInside($0, since: before) }))
+    try publishOthers(than: before)
     try compareStateCables()
     for node in draft.patch.nodes.values where old.id(named: node.name) == nil {
       if let new = target[named: node.name] { try compareRemarks(of: new) }
     }
   }
 
-  /// Gives these sub-patches the published parameters that they have in the target. Those of other sub-patches stay: they are
-  /// no part of a state.
+  /// Publishes what the target does in sub-patches that `before` lacks, or whose inside is another one there. Those of other
+  /// sub-patches stay: they are no part of a state.
+  fileprivate mutating func publishOthers(than before: Patch) throws(EditError) {
+    try publish(Set(containers(target).filter { hasOtherInside($0, since: before) }))
+  }
+
+  /// Gives these sub-patches the published parameters that they have in the target.
   private mutating func publish(_ containers: Set<String>, isGone: Bool = false) throws(EditError) {
     if containers.isEmpty { return }
     let have = unnamed ?? draft.patch.settings.publications
@@ -150,7 +155,7 @@ extension PatchDifference {
       edits.append(.scene(number, .store(name: new.name)))
       here = PatchScene(of: patch, name: new.name, catalogue: catalogue)
     }
-    if !here.hasState(of: new) {
+    if here.state.revision !== new.state.revision, !here.hasState(of: new) {
       let steps = try stateEdits(
         from: here.whole, to: new.whole, catalogue: catalogue, asLines: true, namesPorts: namesPorts)
       for edit in steps {
@@ -167,8 +172,8 @@ extension PatchDifference {
     return edits
   }
 
-  /// Differences of what two scenes of one state keep for nodes and cables that the patch does not have: comments, places and
-  /// connections.
+  /// Differences of what two scenes of one state keep for nodes and cables that the patch does not have: comments, places,
+  /// connections and published parameters.
   private static func remarks(
     from here: PatchScene, to new: PatchScene, beside patch: Patch, catalogue: KindCatalogue
   ) throws(EditError) -> [Edit] {
@@ -187,6 +192,7 @@ extension PatchDifference {
     for node in new.whole.nodes.values where patch.id(named: node.name) == nil {
       try comparison.compareRemarks(of: node)
     }
+    try comparison.publishOthers(than: patch)
     try comparison.compareCableRemarks()
     return comparison.edits
   }

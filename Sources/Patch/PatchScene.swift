@@ -174,7 +174,7 @@ extension PatchScene: Hashable {
   /// True for scenes that are equal with all that they keep beside their states.
   func isTwin(of other: PatchScene) -> Bool {
     if state.revision === other.state.revision { return true }
-    guard self == other, links == other.links else { return false }
+    guard self == other, links == other.links, state.settings == other.state.settings else { return false }
     func remarks(_ patch: Patch) -> [CableName: Comments] {
       Dictionary(uniqueKeysWithValues: patch.cables.values.map { (patch.name(of: $0.ends), $0.comments) })
     }
@@ -231,6 +231,15 @@ extension KindDescription {
 }
 
 extension Edit {
+  /// True when no node comes or goes by it, and no cable but by the size of a node.
+  fileprivate var keepsNodes: Bool {
+    switch self {
+    case .set, .setRange, .matrix, .place, .comment, .move: true
+    case .all(let edits): edits.allSatisfy(\.keepsNodes)
+    default: false
+    }
+  }
+
   /// The verb of an edit that no scene can have; nil for others.
   var wordOutsideScenes: String? {
     switch self {
@@ -293,5 +302,24 @@ extension Patch {
     guard !scenes.isEmpty, let comments = cables[ends]?.comments else { return }
     let name = self.name(of: ends)
     for number in scenes.keys { scenes[number]?.keep(comments, of: name) }
+  }
+
+  /// The inverse of an edit of this patch, with what scenes take over from nodes and cables that leave on the way back: that is
+  /// not what they had before the edit.
+  func restoringScenes(_ inverse: Edit, after draft: Draft) -> Edit {
+    if scenes.isEmpty || inverse.keepsNodes && draft.patch.cables.count == cables.count { return inverse }
+    var back = Draft(patch: draft.patch, catalogue: draft.catalogue)
+    var edits: [Edit] = []
+    do throws(EditError) {
+      try back.apply(inverse)
+      for (number, old) in scenes.sorted(by: { $0.key < $1.key }) {
+        edits += try PatchDifference.edits(
+          of: number, from: back.patch.scenes[number], to: old, in: self, catalogue: draft.catalogue,
+          namesPorts: true)
+      }
+    } catch {
+      return inverse
+    }
+    return edits.isEmpty ? inverse : .all([inverse] + edits)
   }
 }

@@ -32,6 +32,7 @@ public struct PastedLines {
       clauses = clauses.enumerated().sorted {
         ($0.element.statement.rankInFile, $0.offset) < ($1.element.statement.rankInFile, $1.offset)
       }.map(\.element)
+      bringContainersFirst()
     }
     let statements = clauses.flatMap { clause -> [Statement] in
       guard isFragment, !clause.comments.isEmpty, case .edit(let edit) = clause.statement else {
@@ -119,6 +120,35 @@ public struct PastedLines {
           }))
     }
     waiting = []
+  }
+
+  /// Brings the lines of sub-patches before those of the nodes inside. A file has them in any order, and the nodes come in
+  /// that order all the same.
+  private mutating func bringContainersFirst() {
+    let lines = clauses.prefix { $0.statement.rankInFile == 0 }
+    let names = lines.compactMap { if case .edit(.add(let node, _)) = $0.statement { node.name } else { nil } }
+    let places = Dictionary(names.enumerated().map { ($1, $0) }, uniquingKeysWith: { one, _ in one })
+    let isInOrder = names.enumerated().allSatisfy { place, name in
+      NodePath.container(of: name).flatMap { places[$0] }.map { $0 < place } ?? true
+    }
+    guard !isInOrder, names.count == lines.count else { return }
+    let depths = names.map { NodePath.containers(of: $0).count }
+    // The next line that is added earlier, since it is less deep.
+    var next: [Int?] = Array(repeating: nil, count: names.count)
+    var waiting: [Int] = []
+    for place in names.indices.reversed() {
+      while let last = waiting.last, depths[last] >= depths[place] { waiting.removeLast() }
+      next[place] = waiting.last
+      waiting.append(place)
+    }
+    let sorted = names.indices.sorted { (depths[$0], $0) < (depths[$1], $1) }.map { place in
+      var line = lines[place]
+      if case .edit(.add(let node, nil)) = line.statement {
+        line.statement = .edit(.add(node, before: next[place].map { names[$0] }))
+      }
+      return line
+    }
+    clauses.replaceSubrange(lines.indices, with: sorted)
   }
 
   // MARK: Names

@@ -143,6 +143,9 @@ import Testing
       time += Int64(step.frames)
       if case .edited(let change) = draft.perform(step.line) {
         engine.adopt(change.patch, ramps: change.ramps, tails: change.tails, at: time)
+      } else {
+        // The line is refused, and fades that end before it are followed up all the same.
+        engine.collect(expectingNothingBefore: time)
       }
       // Rendered up to the frame of the edit, concurrently with this thread.
       thread.limit.store(Int(time), ordering: .releasing)

@@ -17,27 +17,12 @@ struct RecallScene: EditVerbs {
 
   func perform(on draft: inout Draft) throws(EditError) -> Edit {
     let edits = try steps(in: draft)
-    let before = draft
     let accepts = draft.acceptsUnknownKinds
     // What no kind is known for stays in the patch, as in a file.
     draft.acceptsUnknownKinds = true
     let inverse = try AllOf(edits: edits).perform(on: &draft)
     draft.acceptsUnknownKinds = accepts
-    return try restoring(before, by: inverse, from: draft)
-  }
-
-  /// The inverse, and what scenes have taken over from nodes on the way back.
-  private func restoring(_ before: Draft, by inverse: Edit, from after: Draft) throws(EditError) -> Edit {
-    var back = after
-    try back.apply(inverse)
-    var edits: [Edit] = []
-    for number in before.patch.scenes.keys.sorted() {
-      guard let old = before.patch.scenes[number] else { continue }
-      edits += try PatchDifference.edits(
-        of: number, from: back.patch.scenes[number], to: old, in: before.patch, catalogue: before.catalogue,
-        namesPorts: true)
-    }
-    return edits.isEmpty ? inverse : .all([inverse] + edits)
+    return inverse
   }
 
   func describe() -> String {

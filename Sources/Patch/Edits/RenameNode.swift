@@ -10,6 +10,8 @@ struct RenameNode: EditVerbs {
     if draft.patch[named: newName] != nil {
       throw .nodeExists(newName, isNew: false)
     }
+    // Scenes that do not follow have a node that is about to leave the patch.
+    draft.patch.keepInScenes(node, catalogue: draft.catalogue)
     draft.patch.rename(node.id, to: newName)
     draft.patch.settings = draft.patch.settings.renaming { $0 == name ? newName : $0 }
     draft.patch.renameInScenes(name, to: newName)
