@@ -122,7 +122,7 @@ test: deps-test ## Install what is missing and run every test (FILTER=…)
 laws: deps-test ## Try the laws and the click budget on many random scripts (COUNT=…)
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
 	STRICT=1 SOSTENUTO_SEEDS=$(COUNT) $(SWIFT) test $(TEST) --skip-build --disable-xctest \
-	  --filter $(or $(FILTER),'LawTests|ClickBudgetTests|ThreadTests') $(QUIETLY)
+	  --filter $(or $(FILTER),'LawTests|ClickBudgetTests|ThreadTests|PatchTests|ReplayTests') $(QUIETLY)
 
 mutants: deps-test ## Break kernels and the engine on purpose, and list the tests that notice (ONLY="gain delay")
 	@Tools/mutants $(ONLY)

@@ -3,9 +3,11 @@ import Patch
 // The printout of other programs: as text, for Graphviz, and as JSON.
 
 extension Printout {
+  static let programsHeading = "other programs"
+
   /// The programs in file order, then those that are found, with their ports and cables.
   static func lines(_ around: Surroundings) -> [Line] {
-    var lines = [Line("******** other programs ********", .heading)]
+    var lines = [Line("******** \(programsHeading) ********", .heading)]
     let nodes = around.patch.nodes.values.filter { around.programs[$0.id] != nil }
     let names = nodes.map(\.name.count).max() ?? 0
     let ports = nodes.flatMap { around.ports(of: $0.id) }.map { text($0).count }.max() ?? 0

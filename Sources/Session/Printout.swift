@@ -46,8 +46,9 @@ public enum Printout {
     }
   }
 
-  /// The lines of the printout.
-  public static func lines(_ report: GraphReport) -> [Line] {
+  /// The lines of the printout. `around`: the other programs as the server has them; without it those of the patch are
+  /// listed alone.
+  public static func lines(_ report: GraphReport, _ around: Surroundings? = nil) -> [Line] {
     var lines = [Line(graphLine(report), .graph)]
     let chain = outputChain(report)
     let names = report.nodes.map(\.name.count).max() ?? 0
@@ -65,13 +66,17 @@ public enum Printout {
       report.nodes.flatMap { $0.inputs + $0.shownOutputs }.map { portText($0).count }.max() ?? 0
     let widths = Widths(name: names, kind: kinds, port: ports, end: ends)
     let audible = Set(chain.map(\.id))
-    let rest = report.nodes.filter { !audible.contains($0.id) }
-    for (heading, nodes) in [("output chain", chain), ("not heard at any output", rest)] {
+    let rest = report.nodes.filter { !audible.contains($0.id) && $0.endpoint != .client }
+    let around = around?.programs.isEmpty == false ? around : nil
+    let programs = around == nil ? report.nodes.filter { $0.endpoint == .client } : []
+    for (heading, nodes) in [
+      ("output chain", chain), ("not heard at any output", rest), (programsHeading, programs),
+    ] {
       if nodes.isEmpty, heading != "output chain" { continue }
       lines.append(Line("******** \(heading) ********", .heading))
       for node in nodes { append(node, of: report, widths, to: &lines) }
     }
-    return lines
+    return lines + (around.map { Self.lines($0) } ?? [])
   }
 
   /// The lines as one text.
@@ -85,7 +90,7 @@ public enum Printout {
   public static func executable(
     _ report: GraphReport, patch: String, _ around: Surroundings? = nil
   ) -> String {
-    (lines(report) + (around.map { lines($0) } ?? [])).map {
+    lines(report, around).map {
       $0.text.isEmpty ? "#\n" : "# \(Visible.text($0.text))\n"
     }.joined() + "\n" + patch
   }

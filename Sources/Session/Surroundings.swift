@@ -59,8 +59,10 @@ public struct Surroundings: Sendable {
   /// The cables of the patch as the driver is told.
   var wishes: [ConnectionWish] = []
 
-  /// A patch alone.
-  public init(_ patch: Patch) { self.patch = patch }
+  /// A patch alone, or with the programs and cables that are seen.
+  public init(_ patch: Patch, programs: [NodeID: Client] = [:], cables: [Cable.Ends: CableState] = [:]) {
+    (self.patch, self.programs, self.cables) = (patch, programs, cables)
+  }
 }
 
 /// The program's own ports on the server.

@@ -180,7 +180,7 @@ import Testing
 
   /// JACK's bridges hand over long messages in pieces: of several ports at random, with clocks between them, some of them broken
   /// off by notes, by another message or by a lost connection, or too long. Those that are whole pass, the others count as lost.
-  @Test(arguments: 1...40 as ClosedRange<UInt64>)
+  @Test(arguments: searchSeeds(1...40))
   func aSystemExclusiveMessageInPiecesPassesWhole(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let engine = Engine(rate: 48000, period: 64)

@@ -186,7 +186,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [61, 62] as [UInt64])
+  @Test(arguments: searchSeeds(61, 62))
   func cutAnywhereAndBegunAnew(seed: UInt64) throws {
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)

@@ -10,7 +10,7 @@ import Testing
 /// Takes that begin and end at random while everything is edited: no step of it allocates, locks or waits on the audio
 /// thread (`make rtsan`), and what was captured is what was played.
 @Suite(.serialized) struct TakeExerciseTests {
-  @Test(arguments: [1, 2] as [UInt64])
+  @Test(arguments: searchSeeds(1, 2))
   func capturesComeAndGoWithoutATrace(seed: UInt64) throws {
     print("seed \(seed)")
     let instrument = try Author.makeInstrument()

@@ -173,7 +173,7 @@ import TestSupport
 
   // MARK: Full queues
 
-  @Test(arguments: [1, 2, 3] as [UInt64]) func aFloodOfEventsLeavesNoNoteHanging(seed: UInt64) throws {
+  @Test(arguments: searchSeeds(1, 2, 3)) func aFloodOfEventsLeavesNoNoteHanging(seed: UInt64) throws {
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)
     let bench = Bench(period: 256, threads: seed == 2 ? 2 : 1)

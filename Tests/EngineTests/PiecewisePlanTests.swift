@@ -115,7 +115,7 @@ import Testing
     #expect(Self.difference(Self.cycle, steps, length: 1) == nil)
   }
 
-  @Test(arguments: [7, 8] as [UInt64]) func severalThreadsHaveTheSameOrderOfEdits(seed: UInt64) throws {
+  @Test(arguments: searchSeeds(7, 8)) func severalThreadsHaveTheSameOrderOfEdits(seed: UInt64) throws {
     let text = ThreadTests.randomPatch(seed: seed)
     let lines = RandomLines(seed: seed, of: try Draft(text).patch, keeping: ["voice", "out", "side"])
     expectLaw("pieces on threads", seed: seed, RandomLines.steps(80, mostFrames: 300, from: lines)) { steps in

@@ -67,7 +67,7 @@ import Testing
     return nil
   }
 
-  @Test(arguments: [4, 5, 6] as [UInt64])
+  @Test(arguments: searchSeeds(4, 5, 6))
   func randomEditsSoundTheSameOnOneTwoAndFourThreads(seed: UInt64) throws {
     let text = Self.randomPatch(seed: seed)
     let lines = RandomLines(

@@ -108,6 +108,11 @@ import Testing
     stage.press("o")
     #expect(stage.message == "other programs are hidden, except those of the patch")
     #expect(graph(stage) == hidden)
+    stage.press("2")
+    let printout = graph(stage)
+    #expect(printout.contains("******** other programs ********\n"))
+    #expect(printout.contains(" *                -> system.playback_*  made"))
+    #expect(!printout.contains("not heard"))
   }
 
   @Test mutating func aProgramIsConnectedByHintsDiesAndComesBack() {

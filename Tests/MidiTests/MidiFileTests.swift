@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [31, 32, 33] as [UInt64])
+  @Test(arguments: searchSeeds(31, 32, 33))
   func damagedFilesNeverCrashTheReaderAndWhatItMakesOfThemIsInOrder(seed: UInt64) {
     print("seed", seed)
     var random = SeededGenerator(seed: seed)

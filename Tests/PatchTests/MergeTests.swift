@@ -21,7 +21,7 @@ import Testing
     #expect(merged == PatchWriter.write(expected, catalogue: catalogue))
   }
 
-  @Test(arguments: [31, 32] as [UInt64])
+  @Test(arguments: searchSeeds(31, 32))
   func randomEditsThatLeaveAParagraphBetweenThemMerge(seed: UInt64) throws {
     print("seed", seed)
     var random = SeededGenerator(seed: seed)

@@ -11,7 +11,7 @@ import Testing
 @MainActor @Suite struct CopyTests {
   private static let names = ["twin", "a-b", "é", "copy", "before", "main2", "x_1"]
 
-  @Test(arguments: [11, 12, 13] as [UInt64])
+  @Test(arguments: searchSeeds(11, 12, 13))
   func copiesOfRandomNodesAreUndoneRedoneAndRecovered(seed: UInt64) throws {
     print("seed", seed)
     var random = SeededGenerator(seed: seed)

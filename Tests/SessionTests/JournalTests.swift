@@ -241,7 +241,7 @@ import Testing
     #expect(folder.names == [".a.patch.journal.1", "a.patch"])
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
+  @Test(arguments: searchSeeds(1, 2, 3))
   func whateverIsDoneTheJournalBringsItBack(seed: UInt64) throws {
     print("seed \(seed)")
     let folder = try Folder()

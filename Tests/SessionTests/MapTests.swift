@@ -111,7 +111,7 @@ import Testing
     at 2.5s insert d2 delay into echo -> main
     """
 
-  @Test(arguments: [3, 4] as [UInt64])
+  @Test(arguments: searchSeeds(3, 4))
   func aMIDIFileThatMovesValuesHasTheSameBitsForEveryPeriodAndThreadCount(seed: UInt64) throws {
     print("seed", seed)
     let folder = try Folder()

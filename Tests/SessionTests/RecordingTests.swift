@@ -382,7 +382,7 @@ import Testing
   }
 
   /// A map moves a gain while a script, which tells times ahead, undoes and redoes: the take is replayed to the same bits.
-  @Test(arguments: 1...6 as ClosedRange<UInt64>)
+  @Test(arguments: searchSeeds(1...6))
   func aTakeWithUndoUnderAMovingMapIsReplayedToTheSameBits(seed: UInt64) throws {
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)

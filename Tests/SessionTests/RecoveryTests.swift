@@ -166,7 +166,7 @@ import Testing
     next.close()
   }
 
-  @Test(arguments: [11, 12] as [UInt64])
+  @Test(arguments: searchSeeds(11, 12))
   func shorteningTheJournalLosesNothing(seed: UInt64) throws {
     print("seed \(seed)")
     let folder = try Folder()

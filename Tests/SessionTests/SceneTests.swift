@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [71, 73, 75] as [UInt64])
+  @Test(arguments: searchSeeds(71, 73, 75))
   func aRecallIsTheSameBitsAsItsEditsByHandWhateverThePeriodAndTheThreads(seed: UInt64) throws {
     print("seed \(seed)")
     let folder = try Folder()

@@ -307,7 +307,7 @@ import Testing
     session.close()
   }
 
-  @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+  @Test(arguments: searchSeeds(1, 2, 3, 4, 5, 6))
   func collapsedAndExpandedItIsTheSamePatch(seed: UInt64) throws {
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)
@@ -414,7 +414,7 @@ import Testing
     return try Data(contentsOf: URL(fileURLWithPath: output))
   }
 
-  @Test(arguments: [41, 42, 43] as [UInt64])
+  @Test(arguments: searchSeeds(41, 42, 43))
   func itSoundsAsItsInlinedCopyBitForBitThroughEditsInsideUndoPeriodsAndThreads(seed: UInt64) throws {
     print("seed \(seed)")
     let (folder, path) = try folder()

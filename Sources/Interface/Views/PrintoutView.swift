@@ -1,3 +1,4 @@
+import Patch
 import Screen
 import Session
 
@@ -16,15 +17,20 @@ struct PrintoutView: View {
     return [("show-help", "help"), ("next-node", "next node"), ("prompt", "prompt"), ("leave", "graph")]
   }
 
-  func lines(_ scene: Scene, _ state: ViewState) -> [String]? { Printout.lines(scene.report).map(\.text) }
+  func lines(_ scene: Scene, _ state: ViewState) -> [String]? { lines(scene).map(\.text) }
+
+  private func lines(_ scene: Scene) -> [Printout.Line] {
+    Printout.lines(
+      scene.report, Surroundings(scene.patch, programs: scene.programs, cables: scene.outsideCables))
+  }
 
   func line(_ desk: Desk) -> Int {
-    firstRow(Printout.lines(desk.scene.report), desk.state, rows: desk.viewSize.rows)
+    firstRow(lines(desk.scene), desk.state, rows: desk.viewSize.rows)
   }
 
   /// The focus goes along, since the view follows it.
   func reveal(_ line: Int, _ desk: Desk) {
-    let lines = Printout.lines(desk.scene.report)
+    let lines = lines(desk.scene)
     guard lines.indices.contains(line) else { return }
     if let node = lines[...line].last(where: { $0.node != nil })?.node { desk.focus(node) }
     desk.state.scroll[name] = (max(0, line - desk.viewSize.rows / 2), desk.state.scroll[name]?.column ?? 0)
@@ -34,7 +40,10 @@ struct PrintoutView: View {
 
   /// Moves the focus from node to node in the printout's order.
   func move(_ motion: Motion, _ desk: Desk) {
-    let ids = desk.scene.report.nodes.map(\.id).filter { desk.scene.patch[$0] != nil }
+    var seen: Set<NodeID> = []
+    let ids = lines(desk.scene).compactMap(\.node).filter {
+      desk.scene.patch[$0] != nil && seen.insert($0).inserted
+    }
     guard !ids.isEmpty else { return }
     let index = desk.state.focus.flatMap { ids.firstIndex(of: $0) } ?? 0
     var column = desk.state.scroll[name]?.column ?? 0
@@ -54,14 +63,14 @@ struct PrintoutView: View {
   }
 
   func hit(_ scene: Scene, _ state: ViewState, _ size: Size, at place: Point) -> Hit {
-    let lines = Printout.lines(scene.report)
+    let lines = lines(scene)
     let index = firstRow(lines, state, rows: size.rows) + place.row
     guard lines.indices.contains(index) else { return .nothing }
     return lines[index].node.map { .node($0) } ?? .nothing
   }
 
   func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
-    let lines = Printout.lines(scene.report)
+    let lines = lines(scene)
     let bounds = canvas.bounds
     let first = firstRow(lines, state, rows: bounds.rows)
     let shift = firstColumn(lines, state, columns: bounds.columns)
