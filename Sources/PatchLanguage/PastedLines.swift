@@ -126,7 +126,9 @@ public struct PastedLines {
   /// that order all the same.
   private mutating func bringContainersFirst() {
     let lines = clauses.prefix { $0.statement.rankInFile == 0 }
-    let names = lines.compactMap { if case .edit(.add(let node, _)) = $0.statement { node.name } else { nil } }
+    let names = lines.compactMap { line -> String? in
+      if case .edit(.add(let node, _)) = line.statement { node.name } else { nil }
+    }
     let places = Dictionary(names.enumerated().map { ($1, $0) }, uniquingKeysWith: { one, _ in one })
     let isInOrder = names.enumerated().allSatisfy { place, name in
       NodePath.container(of: name).flatMap { places[$0] }.map { $0 < place } ?? true

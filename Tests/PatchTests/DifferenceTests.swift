@@ -47,10 +47,11 @@ import Testing
       let new = states.randomElement(using: &random.random)!
       let edits = try PatchDifference.edits(from: old, to: new, catalogue: catalogue)
       let draft = try typing(edits, on: old)
-      let texts = [draft.patch, new].map { PatchWriter.write($0, catalogue: catalogue).split(separator: "\n") }
-      #expect(
-        texts[0] == texts[1],
-        "\(texts[0].difference(from: texts[1]).map { $0 }) by\n\(edits.map(\.line).joined(separator: "\n"))")
+      let texts = [draft.patch, new].map {
+        PatchWriter.write($0, catalogue: catalogue).split(separator: "\n")
+      }
+      let lines = edits.map(\.line).joined(separator: "\n")
+      #expect(texts[0] == texts[1], "\(texts[0].difference(from: texts[1]).map { $0 }) by\n\(lines)")
       #expect(draft.patch.withPlainIdentities == new.withPlainIdentities)
     }
   }

@@ -18,6 +18,9 @@ public func searchSeeds(_ usual: UInt64...) -> [UInt64] { searched(usual) }
 /// The same for a range of seeds.
 public func searchSeeds(_ usual: ClosedRange<UInt64>) -> [UInt64] { searched(Array(usual)) }
 
+/// True for a seed that only a search has: nobody has seen that its patch is not silent.
+public func isSearched(_ seed: UInt64) -> Bool { (1_000_001..<20_000_000).contains(seed) }
+
 private func searched(_ usual: [UInt64]) -> [UInt64] {
   named ?? usual + (wanted.map { (1...max($0, 1)).map { 1_000_000 + $0 } } ?? [])
 }
