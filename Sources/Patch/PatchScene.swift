@@ -118,22 +118,28 @@ public struct PatchScene: Sendable {
 
   /// Takes over what a node that leaves the patch has beside its state: comments, its place on the screen, connections.
   mutating func keep(_ node: Node, kind: KindDescription?) {
-    guard let id = state.id(named: node.name) else { return }
-    state.revision = Revision()
-    state.update(id) { ours in
-      ours.comments = node.comments
-      ours.place = node.place
-      ours.lineComments = node.lineComments.filter { line, _ in
-        switch line {
-        case .layout: node.place != nil
-        case .setting(let path): ours.kind == node.kind && ours.settings[path] != nil
-        }
+    guard let id = state.id(named: node.name), let known = state[id] else { return }
+    var kept = known
+    kept.comments = node.comments
+    kept.place = node.place
+    kept.lineComments = node.lineComments.filter { line, _ in
+      switch line {
+      case .layout: node.place != nil
+      case .setting(let path): known.kind == node.kind && known.settings[path] != nil
       }
     }
-    guard state[id]?.kind == node.kind else { return }
+    let isSame =
+      kept.comments == known.comments && kept.place == known.place && kept.lineComments == known.lineComments
+    if !isSame {
+      state.revision = Revision()
+      state.update(id) { $0 = kept }
+    }
+    guard known.kind == node.kind else { return }
     let connections = node.settings.filter { setting in
       kind.map { $0.isConnection(setting.key) && !$0.isDefault(setting.value, at: setting.key) } ?? false
     }
+    guard links[node.name] ?? [:] != connections else { return }
+    state.revision = Revision()
     links[node.name] = connections.isEmpty ? nil : connections
   }
 
@@ -142,10 +148,10 @@ public struct PatchScene: Sendable {
     guard let source = state.id(named: cable.source.node), let port = cable.source.port,
       let destination = state.id(named: cable.destination.node), let input = cable.destination.port
     else { return }
+    let ends = Cable.Ends(PortReference(source, port), PortReference(destination, input))
+    guard let known = state.cables[ends], known.comments != comments else { return }
     state.revision = Revision()
-    state.update(Cable.Ends(PortReference(source, port), PortReference(destination, input))) {
-      $0.comments = comments
-    }
+    state.update(ends) { $0.comments = comments }
   }
 
   /// The same scene with other names of nodes; a name that another node has already is not given.
@@ -231,15 +237,6 @@ extension KindDescription {
 }
 
 extension Edit {
-  /// True when no node comes or goes by it, and no cable but by the size of a node.
-  fileprivate var keepsNodes: Bool {
-    switch self {
-    case .set, .setRange, .matrix, .place, .comment, .move: true
-    case .all(let edits): edits.allSatisfy(\.keepsNodes)
-    default: false
-    }
-  }
-
   /// The verb of an edit that no scene can have; nil for others.
   var wordOutsideScenes: String? {
     switch self {
@@ -304,15 +301,28 @@ extension Patch {
     for number in scenes.keys { scenes[number]?.keep(comments, of: name) }
   }
 
+  /// True when no node leaves this patch's scenes behind by the inverse of an edit, and no cable but by the size of a node.
+  private func keepsNodes(_ inverse: Edit) -> Bool {
+    switch inverse {
+    case .set, .setRange, .matrix, .place, .comment, .move: true
+    // The scenes' nodes follow, unless one of them had the new name before.
+    case .rename(let name, let oldName):
+      PatchScene.follows(name, to: oldName) && scenes.values.allSatisfy { $0.state.id(named: name) == nil }
+    case .all(let edits): edits.allSatisfy(keepsNodes)
+    default: false
+    }
+  }
+
   /// The inverse of an edit of this patch, with what scenes take over from nodes and cables that leave on the way back: that is
   /// not what they had before the edit.
   func restoringScenes(_ inverse: Edit, after draft: Draft) -> Edit {
-    if scenes.isEmpty || inverse.keepsNodes && draft.patch.cables.count == cables.count { return inverse }
+    if scenes.isEmpty || keepsNodes(inverse) && draft.patch.cables.count == cables.count { return inverse }
     var back = Draft(patch: draft.patch, catalogue: draft.catalogue)
     var edits: [Edit] = []
     do throws(EditError) {
       try back.apply(inverse)
       for (number, old) in scenes.sorted(by: { $0.key < $1.key }) {
+        if let same = back.patch.scenes[number], same.isTwin(of: old) { continue }
         edits += try PatchDifference.edits(
           of: number, from: back.patch.scenes[number], to: old, in: self, catalogue: draft.catalogue,
           namesPorts: true)

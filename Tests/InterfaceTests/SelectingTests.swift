@@ -149,6 +149,15 @@ import Testing
     #expect(!stage.names.contains("x"))
   }
 
+  @Test func aSubPatchThatIsPastedIsShownFromOutside() {
+    let stage = Stage.demo()
+    paste("node verb/g gain\nnode verb/o outlet\nnode verb patch\nconnect verb/g -> verb/o", stage)
+    #expect(stage.names.suffix(3) == ["verb/g", "verb/o", "verb"])
+    #expect(stage.message == "pasted verb")
+    #expect(stage.app.state.graph.inside == nil)
+    #expect(stage.app.state.focus == stage.session.patch.id(named: "verb"))
+  }
+
   @Test func linesPastedAtThePromptAreEditsAndARefusedOneStandsThere() {
     let stage = Stage.demo()
     stage.press(":")

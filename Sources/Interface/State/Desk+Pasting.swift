@@ -17,7 +17,7 @@ import PatchLanguage
     let before = Set(scene.patch.nodes.keys)
     let newest = workbench.newestEdit
     let said = try workbench.perform(pasted: text)
-    let added = scene.patch.nodes.keys.filter { !before.contains($0) }
+    let added = outermost(scene.patch.nodes.keys.filter { !before.contains($0) })
     show(added)
     let names = added.prefix(3).compactMap { scene.patch[$0]?.name }.joined(separator: ", ")
     if workbench.newestEdit == newest {
@@ -26,6 +26,15 @@ import PatchLanguage
       say("pasted as one edit: \(said)")
     } else {
       say("pasted \(names)\(added.count > 3 ? " and \(added.count - 3) more" : "")")
+    }
+  }
+
+  /// The nodes without those inside sub-patches that are among them.
+  private func outermost(_ nodes: [NodeID]) -> [NodeID] {
+    let all = Set(nodes.compactMap { scene.patch[$0]?.name })
+    return nodes.filter { id in
+      guard let name = scene.patch[id]?.name else { return false }
+      return !NodePath.containers(of: name).contains(where: all.contains)
     }
   }
 
