@@ -301,7 +301,7 @@ extension Patch {
     for number in scenes.keys { scenes[number]?.keep(comments, of: name) }
   }
 
-  /// True when no node leaves this patch's scenes behind by the inverse of an edit, and no cable but by the size of a node.
+  /// True when the inverse of an edit takes no node out of the patch, and no cable except by a node's size.
   private func keepsNodes(_ inverse: Edit) -> Bool {
     switch inverse {
     case .set, .setRange, .matrix, .place, .comment, .move: true
@@ -313,8 +313,8 @@ extension Patch {
     }
   }
 
-  /// The inverse of an edit of this patch, with what scenes take over from nodes and cables that leave on the way back: that is
-  /// not what they had before the edit.
+  /// The inverse of an edit of this patch, and behind it the edits that give scenes back what they had. Undo takes nodes and
+  /// cables out of the patch, whose comments and places the scenes would take over in place of their own.
   func restoringScenes(_ inverse: Edit, after draft: Draft) -> Edit {
     if scenes.isEmpty || keepsNodes(inverse) && draft.patch.cables.count == cables.count { return inverse }
     var back = Draft(patch: draft.patch, catalogue: draft.catalogue)
