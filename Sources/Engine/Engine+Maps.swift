@@ -14,6 +14,8 @@ extension Engine {
     public let time: Int64
     fileprivate let number: Int32
     fileprivate let sound: Float
+    /// Transactions that were executed before.
+    fileprivate let executed: Int
   }
 
   /// Movements since the last call, in order. Those that an edit has overruled meanwhile are left out.
@@ -29,7 +31,8 @@ extension Engine {
       let sound = map.parameter.engineValue(of: value)
       found.append(
         Movement(
-          target: map.key.name.target, value: value, time: record.time, number: record.map, sound: sound))
+          target: map.key.name.target, value: value, time: record.time, number: record.map, sound: sound,
+          executed: record.executed))
     }
     return found
   }
@@ -43,15 +46,26 @@ extension Engine {
     case let field:
       let bit = MappedValues.bit(field)
       if movement.sound >= 0.5 { values.switches[element] |= bit } else { values.switches[element] &= ~bit }
+      let factors = values.factors
+      for (element, gain) in values.followers where movement.executed >= gain.sent[0] ?? 0 {
+        gain.switches[0] = EngineMaps.Values.switches(factors[element])
+        note(gain)
+      }
     }
     let heard = values.heard
-    if let cable = values.cable, let intent = graph[cable.patchEnds], intent.cable === cable {
-      intent.target = heard[0]
-      cable.target = heard[0]
+    if values.cable != nil {
+      note(values)
     } else if let node = values.node {
       let count = values.isShared ? node.sentValues[values.parameter].count : heard.count
       node.sentValues[values.parameter] = values.isShared ? Array(repeating: heard[0], count: count) : heard
     }
+  }
+
+  /// Takes note of a cable's gain that the audio thread has moved.
+  private func note(_ gain: EngineMaps.Values) {
+    guard let cable = gain.cable, let intent = graph[cable.patchEnds], intent.cable === cable else { return }
+    (intent.settings.gain, intent.settings.factor) = (gain.values[0], gain.factors[0])
+    cable.target = gain.heard[0]
   }
 
   /// Last position of a map's controller; nil: it has not moved, or the map joins nothing.
@@ -83,14 +97,23 @@ extension Engine {
     return found
   }
 
-  /// The cables whose gains the maps of a patch move.
+  /// The cables whose gains the maps of a patch move, also those that add to a gain whose switches a map moves.
   func cables(mappedBy patch: Patch) -> Set<Cable.Ends> {
     var found: Set<Cable.Ends> = []
     for name in patch.settings.maps.keys {
-      guard case .gain(let cable) = name.target,
-        let cable = try? patch.existing(cable, catalogue: kinds.catalogue)
-      else { continue }
-      found.insert(cable.ends)
+      switch name.target {
+      case .morph: break
+      case .gain(let cable):
+        if let cable = try? patch.existing(cable, catalogue: kinds.catalogue) { found.insert(cable.ends) }
+      case .setting(let node, let path):
+        guard let node = patch[named: node], let description = kinds[node.kind]?.description,
+          let (index, field) = description.mappedParameter(path.name), field != .value
+        else { continue }
+        for cable in patch.cables(into: node.id, catalogue: kinds.catalogue)
+        where description.parameter(ofPort: cable.ends.destination.port)?.0 == index {
+          found.insert(cable.ends)
+        }
+      }
     }
     return found
   }
@@ -118,10 +141,43 @@ extension Engine {
         work.garbage += garbage.map { .memory($0) }
       }
     }
+    var seen: Set<ObjectIdentifier> = []
+    let moving = new.map(\.values).filter { seen.insert(ObjectIdentifier($0)).inserted }
+      .map { ($0, followers(of: $0, &values)) }
     for values in values { synchronize(values, serial: serial, &work) }
     let fade = Int((Engine.standardFade * rate).rounded())
-    guard let (table, free) = maps.install(new, fade: fade, ears: listens ? sources : []) else { return }
-    work.commands.append(.maps(table))
+    if let (table, free) = maps.install(new, fade: fade, ears: listens ? sources : []) {
+      work.commands.append(.maps(table))
+      work.garbage.append(.other(free))
+    }
+    for (values, followers) in moving { follow(values, followers, serial: serial, &work) }
+  }
+
+  /// The gains of cables that add to elements of a gain with switches; new ones are added to `values`.
+  private func followers(
+    of gains: EngineMaps.Values, _ values: inout [EngineMaps.Values]
+  ) -> [(element: Int, gain: EngineMaps.Values)] {
+    guard let node = gains.node,
+      node.type?.description.parameters[gains.parameter].switches != nil
+    else { return [] }
+    return node.incoming.compactMap { cable in
+      guard case .parameter(gains.parameter, let element?) = cable.input, element < gains.values.count,
+        cable.key.depth?.isRatio != true, cable.slot != nil, !cable.isLeaving, !cable.isTail,
+        let intent = graph[cable.patchEnds], intent.cable === cable
+      else { return nil }
+      return (element, self.values(of: cable, intent, &values))
+    }
+  }
+
+  /// Tells the audio thread which gains follow the switches of `values`, if there are others or an edit has just moved one.
+  private func follow(
+    _ values: EngineMaps.Values, _ followers: [(element: Int, gain: EngineMaps.Values)], serial: Int,
+    _ work: inout Reconciler.Work
+  ) {
+    let isSame = values.followers.elementsEqual(followers) { $0.element == $1.element && $0.gain === $1.gain }
+    if isSame, !followers.contains(where: { $0.gain.sent[0] == serial }) { return }
+    let (list, free) = values.follow(followers)
+    work.commands.append(.follow(values.memory, list))
     work.garbage.append(.other(free))
   }
 
@@ -165,13 +221,9 @@ extension Engine {
     case .morph: return nil
     case .gain(let name):
       guard let ends = try? wanted.existing(name, catalogue: kinds.catalogue).ends,
-        let cable = graph[ends]?.cable, cable.slot != nil
+        let intent = graph[ends], let cable = intent.cable, cable.slot != nil
       else { return nil }
-      if let found = values.first(where: { $0.cable === cable }) { return (found, 0, .value) }
-      let new = EngineMaps.Values(
-        node: nil, cable: cable, parameter: 0, description: nil, values: [cable.target], switches: [0])
-      values.append(new)
-      return (new, 0, .value)
+      return (self.values(of: cable, intent, &values), 0, .value)
     case .setting(let name, let path):
       guard let node = wanted[named: name], let found = graph.current[node.id], found.slot != nil,
         let description = found.type?.description,
@@ -193,6 +245,18 @@ extension Engine {
     }
   }
 
+  /// The gain of a cable; a new one is added to `values`.
+  private func values(
+    of cable: EngineCable, _ intent: CableIntent, _ values: inout [EngineMaps.Values]
+  ) -> EngineMaps.Values {
+    if let found = values.first(where: { $0.cable === cable }) { return found }
+    let new = EngineMaps.Values(
+      node: nil, cable: cable, parameter: 0, description: nil, values: [intent.settings.gain],
+      switches: [EngineMaps.Values.switches(intent.settings.factor)])
+    values.append(new)
+    return new
+  }
+
   /// A parameter's values in the patch without switches, and its switches.
   private func parts(
     of parameter: ParameterDescription, of node: Node, _ description: KindDescription
@@ -212,7 +276,7 @@ extension Engine {
   private func synchronize(_ values: EngineMaps.Values, serial: Int, _ work: inout Reconciler.Work) {
     var wantedParts: (values: [Float], switches: [UInt8])?
     if let cable = values.cable {
-      wantedParts = ([cable.target], [0])
+      wantedParts = parts(of: cable)
     } else if let node = values.node, let document = wanted[node.id],
       let description = node.type?.description
     {
@@ -223,6 +287,12 @@ extension Engine {
     where new.values[index] != values.values[index] || new.switches[index] != values.switches[index] {
       tell(values, index, new.values[index], new.switches[index], serial: serial, &work)
     }
+  }
+
+  /// The gain of a cable in the patch without the switches of what it adds to, and their effect. nil: it is leaving.
+  private func parts(of cable: EngineCable) -> (values: [Float], switches: [UInt8])? {
+    guard let intent = graph[cable.patchEnds], intent.cable === cable else { return nil }
+    return ([intent.settings.gain], [EngineMaps.Values.switches(intent.settings.factor)])
   }
 
   private func tell(
@@ -241,7 +311,8 @@ extension Engine {
     for values in maps.values {
       guard let cable = values.cable, let slot = cable.slot else { continue }
       let isMoved = commands.contains { if case .gain(slot, _, _, _) = $0 { true } else { false } }
-      if isMoved { tell(values, 0, cable.target, 0, serial: serial, &work) }
+      guard isMoved, let (gain, switches) = parts(of: cable) else { continue }
+      tell(values, 0, gain[0], switches[0], serial: serial, &work)
     }
   }
 }

@@ -16,6 +16,10 @@ final class EngineMaps {
     var switches: [UInt8]
     /// Serial number of the last transaction that set an element.
     var sent: [Int: Int] = [:]
+    /// The gains of cables that add to elements, and are heard as their switches say.
+    private(set) var followers: [(element: Int, gain: Values)] = []
+    /// The same for the audio thread.
+    private var list = UnsafeMutableBufferPointer<MappedValues.Follower>(start: nil, count: 0)
 
     init(
       node: EngineNode?, cable: EngineCable?, parameter: Int, description: ParameterDescription?,
@@ -38,17 +42,45 @@ final class EngineMaps {
     deinit {
       memory.pointee.deallocate()
       memory.deallocate()
+      list.deallocate()
+    }
+
+    /// Factors of all elements by their switches: 1, 0 or -1.
+    var factors: [Float] {
+      let (mute, solo, invert) = (MappedValues.bit(.mute), MappedValues.bit(.solo), MappedValues.bit(.invert))
+      let hasSolo = switches.contains { $0 & solo != 0 }
+      return switches.map { on in
+        if on & mute != 0 || hasSolo && on & solo == 0 { return 0 }
+        return on & invert != 0 ? -1 : 1
+      }
     }
 
     /// Values of all elements as they are heard.
     var heard: [Float] {
-      let (mute, solo, invert) = (MappedValues.bit(.mute), MappedValues.bit(.solo), MappedValues.bit(.invert))
-      let hasSolo = switches.contains { $0 & solo != 0 }
-      return values.indices.map { index in
-        let on = switches[index]
-        if on & mute != 0 || hasSolo && on & solo == 0 { return 0 }
-        return on & invert != 0 ? 0 - values[index] : values[index]
-      }
+      zip(values, factors).map { value, factor in factor == 0 ? 0 : factor < 0 ? 0 - value : value }
+    }
+
+    /// The switches that make a factor of 1, 0 or -1.
+    static func switches(_ factor: Float) -> UInt8 {
+      factor == 0 ? MappedValues.bit(.mute) : factor < 0 ? MappedValues.bit(.invert) : 0
+    }
+
+    /// Makes a list of followers for the audio thread. Returns it, and what frees the one before.
+    func follow(
+      _ new: [(element: Int, gain: Values)]
+    ) -> (list: UnsafeMutableBufferPointer<MappedValues.Follower>, free: () -> Void) {
+      let (old, gone) = (list, followers)
+      list = .allocate(capacity: new.count)
+      _ = list.initialize(
+        from: new.map { MappedValues.Follower(element: Int32($0.element), gain: $0.gain.memory) })
+      followers = new
+      return (
+        list,
+        {
+          old.deallocate()
+          withExtendedLifetime(gone) {}
+        }
+      )
     }
   }
 
@@ -134,10 +166,11 @@ final class EngineMaps {
   var nextNumber: Int32 = 0
   private static let mostRetired = 64
 
-  /// Everything that maps move, each once.
+  /// Everything that maps move, each once, followers included.
   var values: [Values] {
     var seen: Set<ObjectIdentifier> = []
-    return maps.compactMap { seen.insert(ObjectIdentifier($0.values)).inserted ? $0.values : nil }
+    return maps.flatMap { [$0.values] + $0.values.followers.map(\.gain) }
+      .filter { seen.insert(ObjectIdentifier($0)).inserted }
   }
 
   func map(numbered number: Int32) -> Map? {

@@ -46,13 +46,6 @@ public struct ModulationDepth: Hashable, Sendable {
   /// Shape of the signal.
   public var curve = Modulation.Curve.linear
 
-  /// A depth times a factor; without a depth it is the signal that is multiplied.
-  package init(_ depth: ModulationDepth?, times factor: Float) {
-    self = depth ?? ModulationDepth(amount: 1, isRatio: false)
-    amount *= factor
-    offset *= factor
-  }
-
   init(amount: Float, isRatio: Bool) { (self.amount, self.isRatio) = (amount, isRatio) }
 
   /// It does more than multiply the signal.

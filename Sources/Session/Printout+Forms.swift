@@ -39,7 +39,7 @@ extension Printout {
     var labels: [String] = []
     if let depth = cable.depth { labels.append("by \(depthText(depth))") }
     if let map = cable.map { labels.append("map \(mapText(map))") }
-    if !isEvents, cable.target != 1 { labels.append("\(decibels(cable.target)) dB") }
+    if !isEvents, cable.target != 1 { labels.append(gainText(cable.target)) }
     if let conversion = cable.conversion { labels.append(conversion) }
     if cable.isFeedback { labels.append("feedback") }
     if cable.compensation > 0 { labels.append("delayed \(frames(cable.compensation))") }

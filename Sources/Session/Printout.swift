@@ -259,7 +259,7 @@ public enum Printout {
     if let map = cable.map { facts.append("map \(mapText(map))") }
     if cable.isDiscrete { facts.append("mix discrete") }
     if let conversion = cable.conversion { facts.append("conversion \(conversion)") }
-    if !isEvents, cable.map == nil || cable.target != 1 { facts.append("gain \(decibels(cable.target)) dB") }
+    if !isEvents, cable.map == nil || cable.target != 1 { facts.append("gain \(gainText(cable.target))") }
     if cable.isFeedback {
       facts.append(
         cable.isCompensated ? "feedback, \(cable.from) makes up for 64 frames" : "feedback, 64 frames later")
@@ -279,8 +279,8 @@ public enum Printout {
     switch cable.state {
     case .active: "active"
     case .silent: "silent"
-    case .fadingIn(let left): "fading in at \(decibels(cable.gain)) dB, \(milliseconds(left)) left"
-    case .fadingOut(let left): "fading out at \(decibels(cable.gain)) dB, \(milliseconds(left)) left"
+    case .fadingIn(let left): "fading in at \(gainText(cable.gain)), \(milliseconds(left)) left"
+    case .fadingOut(let left): "fading out at \(gainText(cable.gain)), \(milliseconds(left)) left"
     }
   }
 
@@ -297,6 +297,9 @@ extension Printout {
   public static func decibels(_ gain: Float) -> String {
     gain <= 1e-9 ? "-inf" : fixed(20 * log10(Double(gain)), 1)
   }
+
+  /// A linear gain in words: `-6.0 dB`; a negative one turns the polarity: `-6.0 dB inverted`.
+  static func gainText(_ gain: Float) -> String { "\(decibels(abs(gain))) dB\(gain < 0 ? " inverted" : "")" }
 
   static func frames(_ count: Int) -> String { count == 1 ? "1 frame" : "\(count) frames" }
 

@@ -42,7 +42,7 @@ import Testing
     connect level -> out
     """
 
-  private func session(period: Int = 256, threads: Int = 1) -> Session {
+  func session(period: Int = 256, threads: Int = 1) -> Session {
     var options = SessionOptions()
     options.isOffline = true
     options.driver.period = period
@@ -83,7 +83,7 @@ import Testing
     return events.sorted { $0.0 < $1.0 }.map { MidiFile.TimedEvent(seconds: $0.0, event: $0.1) }
   }
 
-  private func render(
+  func render(
     _ text: String, _ events: [MidiFile.TimedEvent], script: String = "", _ folder: Folder,
     period: Int = 256, threads: Int = 1, seconds: Double = 3
   ) throws -> (sound: [Float], session: Session) {

@@ -14,8 +14,12 @@ final class CableIntent {
     var map: ChannelMap?
     var mixing = ChannelMixing.discrete
     var depth: ModulationDepth?
-    /// Linear gain.
-    var target: Float = 1
+    /// Linear gain of its own.
+    var gain: Float = 1
+    /// Factor by which the switches of a gain that it adds to are heard: 1, 0 or -1.
+    var factor: Float = 1
+    /// Linear gain as it is heard.
+    var target: Float { gain * factor }
   }
 
   let ends: Cable.Ends
@@ -38,11 +42,8 @@ final class CableIntent {
     self.settings = settings
   }
 
-  /// Linear gain.
-  var target: Float {
-    get { settings.target }
-    set { settings.target = newValue }
-  }
+  /// Linear gain as it is heard.
+  var target: Float { settings.target }
 
   var key: EngineCable.Key {
     EngineCable.Key(

@@ -77,30 +77,29 @@ extension Reconciler {
 
   private func settings(of cable: Cable, in patch: Patch) -> CableIntent.Settings {
     let settings = cable.settings
+    let depth = patch.depth(of: cable, catalogue: engine.kinds.catalogue)
     return CableIntent.Settings(
-      map: settings.map, mixing: settings.mixing,
-      depth: switched(patch.depth(of: cable, catalogue: engine.kinds.catalogue), of: cable.ends.destination),
-      target: EngineValues.gain(decibels: settings.gain))
+      map: settings.map, mixing: settings.mixing, depth: depth,
+      gain: EngineValues.gain(decibels: settings.gain),
+      factor: depth?.isRatio == true ? 1 : switched(cable.ends.destination))
   }
 
-  /// Mute, solo and invert hold for what is added to a gain as well. What multiplies it needs no more than the gain itself.
-  private func switched(_ depth: ModulationDepth?, of port: PortReference) -> ModulationDepth? {
-    guard depth?.isRatio != true, let node = patch[port.node],
-      let description = engine.kinds[node.kind]?.description,
+  /// Factor by mute, solo and polarity for cables that add to a gain; cables that multiply it need none.
+  private func switched(_ port: PortReference) -> Float {
+    guard let node = patch[port.node], let description = engine.kinds[node.kind]?.description,
       let (index, path) = description.parameter(ofPort: port.port),
       description.parameters[index].switches != nil, description.parameters[index].isModulatedByKernel
-    else { return depth }
+    else { return 1 }
     let key = SwitchedGroup(node: node.id, parameter: index)
     if switchedGains[key] == nil {
       switchedGains[key] = SwitchedGains(path.name, of: node, description: description)
     }
-    guard let element = switchedGains[key]?[path.indices] else { return depth }
+    guard let element = switchedGains[key]?[path.indices] else { return 1 }
     // The gain's own value takes the same time.
     if let frames = request.ramps.frames(of: path, of: node.id), let number = graph.current[node.id]?.number {
       switchTimes[Junction(node: number, port: port.port)] = frames
     }
-    let factor: Float = element.isHeard ? element.isInverted ? -1 : 1 : 0
-    return factor == 1 ? depth : ModulationDepth(depth, times: factor)
+    return element.isHeard ? element.isInverted ? -1 : 1 : 0
   }
 
   /// The cables that add to gains of a node which have switches.

@@ -32,6 +32,8 @@ enum Command {
   case notes(UnsafeMutablePointer<NoteTable>?)
   /// An edit has changed a value that maps move, or its switches.
   case mapped(UnsafeMutablePointer<MappedValues>, element: Int32, value: Float, switches: UInt8)
+  /// The gains of cables that are heard as the switches of these values say, from now on.
+  case follow(UnsafeMutablePointer<MappedValues>, UnsafeMutableBufferPointer<MappedValues.Follower>)
 
   /// The node that it concerns, and nothing besides; nil: it concerns other things.
   var node: UnsafeMutablePointer<NodeSlot>? {

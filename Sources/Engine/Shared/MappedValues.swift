@@ -25,6 +25,16 @@ struct MappedValues {
   /// Number of elements with the switch `solo`.
   private var soloed = 0
 
+  /// The gain of a cable that adds to an element: it is heard as the element's switches say.
+  struct Follower: BitwiseCopyable {
+    let element: Int32
+    /// Values of one gain.
+    let gain: UnsafeMutablePointer<MappedValues>
+  }
+
+  /// The worker owns the list. Audio thread.
+  var followers = UnsafeMutableBufferPointer<Follower>(start: nil, count: 0)
+
   /// Worker.
   init(
     node: UnsafeMutablePointer<NodeSlot>?, cable: UnsafeMutablePointer<CableSlot>?, parameter: Int,
@@ -61,9 +71,25 @@ struct MappedValues {
 
   /// Value of an element as it is heard. Audio thread.
   @_noLocks func heard(_ element: Int) -> Float {
-    let on = switches[element]
-    if on & Self.bit(.mute) != 0 || soloed > 0 && on & Self.bit(.solo) == 0 { return 0 }
+    let on = effect(element)
+    if on & Self.bit(.mute) != 0 { return 0 }
     return on & Self.bit(.invert) != 0 ? 0 - values[element] : values[element]
+  }
+
+  /// Effect of all switches on an element: the bit of `mute` where it is silent, otherwise its bit of `invert`. Audio thread.
+  @_noLocks func effect(_ element: Int) -> UInt8 {
+    let on = switches[element]
+    if on & Self.bit(.mute) != 0 || soloed > 0 && on & Self.bit(.solo) == 0 { return Self.bit(.mute) }
+    return on & Self.bit(.invert)
+  }
+
+  /// Lets a follower's gain have the effect of its element's switches. Returns true when another gain is heard. Audio thread.
+  @_noLocks func switchFollower(_ follower: Follower) -> Bool {
+    let effect = effect(Int(follower.element))
+    guard follower.gain.pointee.switches[0] != effect else { return false }
+    let before = follower.gain.pointee.heard(0)
+    follower.gain.pointee.setSwitches(0, to: effect)
+    return follower.gain.pointee.heard(0) != before
   }
 
   /// Sets a value or a switch; what is heard of other elements changes by `solo`. Audio thread.

@@ -325,7 +325,7 @@ struct PlanPicture {
     if let fault = node.fault, node.resource == nil, node.instance == nil { return .placeholder(fault) }
     if node.type == nil { return .placeholder("unknown kind \(node.kind)") }
     if now < node.startedAt + Int64(EngineCable.standardFade * rate),
-      boundary.contains(where: { $0.target > 0 && secondsLeft($0, now, rate) != nil })
+      boundary.contains(where: { $0.target != 0 && secondsLeft($0, now, rate) != nil })
     {
       return .entering(secondsLeft: left)
     }
