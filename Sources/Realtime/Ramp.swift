@@ -131,8 +131,10 @@ public struct Ramp: Sendable, BitwiseCopyable {
     guard isMoving || newTarget != target else { return }
     take(Self.floor(law, value, newTarget))
     let motion = motion
-    // The speed of a glide in mid-move would carry it far in a long time: it is lost within the old time.
-    let brake = isMoving && floor >= 0 && Int(length) < frames ? length : Int32(truncatingIfNeeded: frames)
+    // The present speed would carry the value far past both targets in a longer time: it is lost within the time of the move
+    // that made it.
+    let pace = frame < braking ? braking : length
+    let brake = isMoving && Int(pace) < frames ? pace : Int32(truncatingIfNeeded: frames)
     target = newTarget
     end = floor < 0 ? newTarget : logarithm2(newTarget + floor)
     frame = 0

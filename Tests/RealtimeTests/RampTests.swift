@@ -215,6 +215,25 @@ extension RampTests {
     #expect(bends.allSatisfy { $0 < 3e-6 }, "\(bends)")
   }
 
+  /// Between 0 and 1, turned anywhere to moves that are shorter or a thousand times as long.
+  @Test(arguments: 1...40) func noTurnInMidMoveSwingsFarBeyondItsTargets(seed: UInt64) {
+    print("seed", seed)
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<20 {
+      var ramp = Ramp(0)
+      var target: Float = 1
+      var (least, most): (Float, Float) = (0, 0)
+      for _ in 0..<Int.random(in: 2...7, using: &random) {
+        let frames = 20 << Int.random(in: 0...10, using: &random)
+        ramp.move(to: target, over: frames)
+        let values = run(&ramp, Int.random(in: 1...frames, using: &random))
+        (least, most) = (min(least, values.min()!), max(most, values.max()!))
+        target = Bool.random(using: &random) ? 1 - target : target
+      }
+      #expect(least > -0.1 && most < 1.1, "from \(least) to \(most)")
+    }
+  }
+
   @Test func aGlideWithANegativeEndIsEven() {
     var ramp = Ramp(1)
     ramp.move(to: -1, over: 480, law: .ratio)
