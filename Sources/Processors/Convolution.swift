@@ -43,6 +43,7 @@ public struct Convolution: Kernel {
   private var hasWaiting = false
   private var course = Course.rest
   private var fade = Ramp(1)
+  private var entry = Entry()
   /// Slots of the newest spectra, and how many have been written since the last sleep: what is older was silence.
   private var shortSlot = 0
   private var longSlot = 0
@@ -142,6 +143,8 @@ public struct Convolution: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
+    let blend = block.scratch.assumingMemoryBound(to: Float.self)
+    let entry = entry.follow(block, blend + blockCapacity)
     if isAsleep, hasWaiting { takeAtOnce() }
     if input.isSilent && isAsleep { return .silent }
     isAsleep = false
@@ -151,7 +154,6 @@ public struct Convolution: Kernel {
     let cell = Int(block.time &>> 6) & 15
     if start == 0 { begin(cell, block.rate) }
     let fades = course == .fading
-    let blend = block.scratch.assumingMemoryBound(to: Float.self)
     if fades { fade.fill(blend, frames: block.frames) }
     let (mix, level) = (block.parameters[Self.mix], block.parameters[Self.level])
     var channel = 0
@@ -160,7 +162,7 @@ public struct Convolution: Kernel {
       let sound = row.sound + start
       var frame = 0
       while frame < block.frames {
-        sound.store(from.vector(frame), frame)
+        sound.store(entry.map { from.vector(frame) * $0.vector(frame) } ?? from.vector(frame), frame)
         frame &+= 16
       }
       frame = 0
@@ -260,6 +262,7 @@ public struct Convolution: Kernel {
   /// The sound of before would have another pitch at the new rate, and so would the impulse until it is converted: the tail
   /// ends here. Worker.
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
+    entry.stretch(by: new / old)
     if let memory {
       var arena = Arena(memory)
       self.memory = ConvolutionMemory(self.memory.channels, Self.longParts(seconds, new), &arena)

@@ -41,6 +41,8 @@ public struct Expander: Kernel {
   /// The peaks.
   private var peaks: Dynamics
   private var rest = ExpanderRest()
+  /// Where the reduction of the last channel goes, in octaves. In silence all go there.
+  private var goal: Float = 0
 
   /// Time in which a peak is forgotten, seconds.
   private static var memory: Float { @_noLocks get { 0.02 } }
@@ -73,8 +75,15 @@ public struct Expander: Kernel {
     guard key.isSettled else { return false }
     var channel = 0
     while channel < dynamics.gains {
-      // The reduction of silence is reached slowly; as long as the peaks fade it still moves.
       guard isInaudible(peaks.level(channel).pointee) else { return false }
+      // The reduction of silence is reached slowly: what comes next would begin with another one.
+      let left = dynamics.level(channel).pointee - goal
+      guard left < 0.001, left > -0.001 else { return false }
+      channel &+= 1
+    }
+    channel = 0
+    while channel < dynamics.gains {
+      dynamics.level(channel).pointee = goal
       channel &+= 1
     }
     peaks.reset(to: 0)
@@ -115,6 +124,7 @@ public struct Expander: Kernel {
           row.store(curve.reduction(row.vector(frame), frame), frame)
           frame &+= 16
         }
+        goal = row[block.frames &- 1]
         channel &+= 1
       }
       if dynamics.staysAtZero(group, count, room, block) {

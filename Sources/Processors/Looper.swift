@@ -203,7 +203,8 @@ public struct Looper: Kernel {
     if state == .overdubbing {
       added.move(to: 0, over: memory.join)
     } else if state == .stopped {
-      place = 0
+      // What still fades goes on from where it is: from the start it would jump.
+      if !heard.isMoving { place = 0 }
       heard.move(to: 1, over: memory.join / 2)
     } else {
       return

@@ -52,6 +52,7 @@ public struct Modal: Kernel {
   private var memory: ModalMemory
   /// Frames since the start, of which every sixteenth may bring new coefficients.
   private var age: UInt32 = 0
+  private var entry = Entry()
   private var quiet = QuietCell()
   private var isAsleep = true
 
@@ -82,6 +83,10 @@ public struct Modal: Kernel {
     channels = inputs
   }
 
+  public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
+    entry.stretch(by: new / old)
+  }
+
   @_noLocks public mutating func isFinished() -> Bool {
     guard quiet.isQuiet else { return false }
     var channel = 0
@@ -100,19 +105,20 @@ public struct Modal: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
+    var room = Arena(block.scratch)
+    let entry = entry.follow(block, room.take(Float.self, blockCapacity))
     quiet.update(block, silent: input.isSilent)
     if input.isSilent && isAsleep {
       age &+= UInt32(truncatingIfNeeded: block.frames)
       return .silent
     }
     isAsleep = false
-    var room = Arena(block.scratch)
     let rows = room.take(Float.self, 16 &* blockCapacity)
     let sound = room.take(Float.self, blockCapacity)
     let shares = room.take(Float.self, Modes.most)
     var channel = 0
     while channel < channels {
-      run(block, channel, rows, sound, shares)
+      run(block, channel, entry, rows, sound, shares)
       channel &+= 1
     }
     age &+= UInt32(truncatingIfNeeded: block.frames)
@@ -121,14 +127,16 @@ public struct Modal: Kernel {
 
   /// One channel.
   @_noLocks private mutating func run(
-    _ block: Block, _ channel: Int, _ rows: UnsafeMutablePointer<Float>, _ sound: UnsafeMutablePointer<Float>,
-    _ shares: UnsafeMutablePointer<Float>
+    _ block: Block, _ channel: Int, _ entry: UnsafePointer<Float>?, _ rows: UnsafeMutablePointer<Float>,
+    _ sound: UnsafeMutablePointer<Float>, _ shares: UnsafeMutablePointer<Float>
   ) {
     let (input, modes) = (block.inputs[0][channel], block.crossfades[Self.modes])
     let scale = 48_000 / block.rate
     var frame = 0
     while frame < block.frames {
-      sound.store(limited(sostenuto_numbers(input.vector(frame)), -1e6, 1e6) * scale, frame)
+      var x = limited(sostenuto_numbers(input.vector(frame)), -1e6, 1e6) * scale
+      if let entry { x *= entry.vector(frame) }
+      sound.store(x, frame)
       frame &+= 16
     }
     let most = modes.old > modes.new ? modes.old : modes.new
@@ -192,7 +200,8 @@ public struct Modal: Kernel {
     let blend: Float = if let blend = shape.blend { blend[frame] } else { 1 }
     let modes = block.crossfades[Self.modes]
     let wish = ModalTarget(
-      modes: limited(modes.new, 1, Float(Modes.most)),
+      modes: limited(modes.new, 1, Float(Modes.most)), before: limited(modes.old, 1, Float(Modes.most)),
+      share: modes.blend?[frame] ?? 1,
       freq: block.parameters[Self.freq].value(channel, at: frame),
       decay: block.parameters[Self.decay].value(channel, at: frame),
       damp: block.parameters[Self.damp].value(0, at: frame),
@@ -205,6 +214,9 @@ public struct Modal: Kernel {
 /// Settings for which a channel's coefficients are.
 struct ModalTarget: BitwiseCopyable {
   var modes = Float.nan
+  /// Number of modes before, and the share of the new number while one fades into the other.
+  var before = Float.nan
+  var share = Float.nan
   var freq = Float.nan
   var decay = Float.nan
   var damp = Float.nan
@@ -219,7 +231,8 @@ struct ModalTarget: BitwiseCopyable {
   var pairs = 0
 
   @inline(__always) @_noLocks func isAs(_ other: ModalTarget) -> Bool {
-    modes == other.modes && freq == other.freq && decay == other.decay && damp == other.damp
+    modes == other.modes && before == other.before && share == other.share && freq == other.freq
+      && decay == other.decay && damp == other.damp
       && slope == other.slope
       && old == other.old && new == other.new && blend == other.blend && rate == other.rate
   }
@@ -313,20 +326,22 @@ struct ModalMemory: BitwiseCopyable {
       bank.store(sine, 128)
       number &+= 1
     }
-    level(channel, wish.modes, pairs)
+    level(channel, wish, pairs)
     targets[channel] = wish
     targets[channel].pairs = pairs
     targets[channel].isMoving = before.pairs > 0 && !before.isAs(wish)
   }
 
-  /// A stroke sets all modes ringing at once: their weights add up to one, however many they are.
-  @inline(__always) @_noLocks private func level(_ channel: Int, _ modes: Float, _ pairs: Int) {
+  /// A stroke sets all modes ringing at once: the weights of those that are heard add up to one, however many they are.
+  @inline(__always) @_noLocks private func level(_ channel: Int, _ wish: ModalTarget, _ pairs: Int) {
     let numbers = Frames(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
     var sums = Frames(repeating: 0)
     var number = 0
     while number < 2 &* pairs {
-      let heard = modes - 0.5 - (numbers + Float(16 &* number))
-      sums += sostenuto_where_above(heard, 0, bank(channel, number).vector(96), Frames(repeating: 0))
+      let (place, weights) = (numbers + (Float(16 &* number) + 0.5), bank(channel, number).vector(96))
+      let new = sostenuto_where_above(wish.modes - place, 0, weights, Frames(repeating: 0))
+      let old = sostenuto_where_above(wish.before - place, 0, weights, Frames(repeating: 0))
+      sums += old * (1 - wish.share) + new * wish.share
       number &+= 1
     }
     var (sum, lane): (Float, Int) = (0, 0)

@@ -21,7 +21,8 @@ public struct PluckedString: Kernel {
     outputs: [PortDescription("out", .parameter("channels"))],
     parameters: [
       .frequency(
-        "freq", "Pitch; a list gives one a channel.", default: 220, range: 16...20_000, isPerChannel: true),
+        "freq", "Pitch, a sixth of the rate at most; a list gives one a channel.", default: 220,
+        range: 16...20_000, isPerChannel: true),
       .number(
         "decay", "Time in which its lowest partial falls by 60 dB; less where `damp` takes more.", default: 4,
         range: 0.01...60, unit: .seconds, isPerChannel: true),

@@ -47,6 +47,10 @@ public struct Reverb: Kernel {
   private var frames: Int
   /// Channels that come in.
   private var inputs: Int
+  /// From one channel to several of their own: the share of the new way.
+  private var wide = Ramp(1)
+  /// Within a block: it is under way.
+  private var isWidening = false
   private var entry = Entry()
   /// Position of the next frame to write.
   private var head = 0
@@ -81,12 +85,19 @@ public struct Reverb: Kernel {
     other.copy(tank, frames)
     tank = other
     // One channel had one line for both sides.
-    if inputs == 1, widening.inputs[0] > 1 { tank.lines[1].copyAll(tank.lines[0]) }
+    if inputs == 1, widening.inputs[0] > 1 {
+      tank.lines[1].copyAll(tank.lines[0])
+      if !isAsleep {
+        wide = Ramp(0)
+        wide.move(to: 1, over: Int(tank.rate * 0.01))
+      }
+    }
     inputs = widening.inputs[0]
   }
 
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
     entry.stretch(by: new / old)
+    wide.stretch(by: new / old)
     known = SIMD4(repeating: .nan)
     guard let memory else { return }
     frames = ReverbTank.soundFrames(new)
@@ -116,6 +127,10 @@ public struct Reverb: Kernel {
     let start = Int(block.time & 63)
     let (size, output) = (block.crossfades[Self.size], block.outputs[0])
     findLines(size, block.rate)
+    if wide.isMoving {
+      wide.fill(tank.shares, frames: block.frames)
+      isWidening = true
+    }
     takeIn(block, entry, start)
     readLines(size, block)
     var channel = 0
@@ -123,6 +138,7 @@ public struct Reverb: Kernel {
       giveOut(block, channel)
       channel &+= 1
     }
+    isWidening = false
     tank.goRound(head, block.frames, moves: moves, block.scratch.assumingMemoryBound(to: Float.self))
     let isInaudible = input.isSilent && tank.hasFaded(block.frames)
     quiet.update(block, silent: isInaudible)
@@ -246,6 +262,7 @@ public struct Reverb: Kernel {
         sum += input[channel].vector(frame)
         channel &+= 2
       }
+      if isWidening, bus == 1 { sum = mixed(input[0], sum, frame) }
       if let entry { sum *= entry.vector(frame) }
       line.write(sum, count, at: head &+ frame, tank.scratch)
       row.store(sum, frame)
@@ -259,6 +276,14 @@ public struct Reverb: Kernel {
       }
       frame &+= 16
     }
+  }
+
+  /// What one channel for all was, and what several are, while it becomes several.
+  @inline(never) @_noLocks private func mixed(
+    _ one: UnsafePointer<Float>, _ several: Frames, _ frame: Int
+  ) -> Frames {
+    let share = tank.shares.vector(frame)
+    return one.vector(frame) * (1 - share) + several * share
   }
 
   /// A predelay in frames; less than sixteen are none, as vectors read them.
@@ -335,6 +360,7 @@ public struct Reverb: Kernel {
         source &+= output.count
       }
       if input.count == 1, output.count == 1 { dry = input[0].vector(frame) }
+      if isWidening { dry = mixed(input[0], dry, frame) }
       let m = limited(mix.vector(0, frame) * 0.01, 0, 1)
       output[channel].store(dry * (1 - m) + sum * m + 0, frame)
       frame &+= 16

@@ -98,6 +98,9 @@ struct ReverbTank: BitwiseCopyable {
     copyMemory(sound, other.sound, frames &* 4)
   }
 
+  /// Room for gains of a block's frames, where the input has several channels.
+  var shares: UnsafeMutablePointer<Float> { @_noLocks get { buses + 2 &* blockCapacity } }
+
   /// The row of a line in a block.
   @inline(__always) @_noLocks func row(_ line: Int) -> UnsafeMutablePointer<Float> {
     rows + line &* blockCapacity

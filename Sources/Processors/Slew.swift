@@ -22,26 +22,37 @@ public struct Slew: Kernel {
   public static var fall: Int { @_noLocks get { 1 } }
   public static var shape: Int { @_noLocks get { 2 } }
 
-  /// The values of both shapes.
-  private var linear: Dynamics
-  private var exponential: Dynamics
+  /// The values of both shapes, and what is left of them beside a float.
+  private var linear, linearRest: Dynamics
+  private var exponential, exponentialRest: Dynamics
   private var isAsleep = true
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    2 * Dynamics.bytes(configuration.inputs[0])
+    4 * Dynamics.bytes(configuration.inputs[0])
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     var arena = Arena(memory)
     linear = Dynamics(configuration.inputs[0], isLinked: false, &arena)
     exponential = Dynamics(configuration.inputs[0], isLinked: false, &arena)
+    linearRest = Dynamics(configuration.inputs[0], isLinked: false, &arena)
+    exponentialRest = Dynamics(configuration.inputs[0], isLinked: false, &arena)
+    reset()
+  }
+
+  @_noLocks private func reset() {
     linear.reset(to: 0)
     exponential.reset(to: 0)
+    linearRest.reset(to: 0)
+    exponentialRest.reset(to: 0)
   }
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let size = Dynamics.bytes(widening.inputs[0])
     linear.widen(widening, rest: 0, memory: memory)
-    exponential.widen(widening, rest: 0, memory: memory + widening.bytes / 2)
+    exponential.widen(widening, rest: 0, memory: memory + size)
+    linearRest.widen(widening, rest: 0, memory: memory + 2 &* size)
+    exponentialRest.widen(widening, rest: 0, memory: memory + 3 &* size)
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
@@ -54,8 +65,11 @@ public struct Slew: Kernel {
       run(block, room, isLinear: shape.new == 0)
       var channel = 0
       while channel < linear.channels {
-        let value = (shape.new == 0 ? linear : exponential).level(channel).pointee
-        (shape.new == 0 ? exponential : linear).level(channel).pointee = value
+        let isLinear = shape.new == 0
+        let value = (isLinear ? linear : exponential).level(channel).pointee
+        let rest = (isLinear ? linearRest : exponentialRest).level(channel).pointee
+        (isLinear ? exponential : linear).level(channel).pointee = value
+        (isLinear ? exponentialRest : linearRest).level(channel).pointee = rest
         channel &+= 1
       }
     } else {
@@ -99,10 +113,10 @@ public struct Slew: Kernel {
       _ = take(block, 0, room)
       if isLinear {
         linear.level(0).pointee = sostenuto_slew(
-          room.rows, linear.level(0).pointee, room.up, room.down, frames)
+          room.rows, linear.level(0).pointee, linearRest.level(0), room.up, room.down, frames)
       } else {
-        exponential.level(0).pointee = sostenuto_follow(
-          room.rows, exponential.level(0).pointee, room.up, room.down, frames)
+        exponential.level(0).pointee = sostenuto_glide(
+          room.rows, exponential.level(0).pointee, exponentialRest.level(0), room.up, room.down, frames)
       }
       return copy(block, 0, 1, room)
     }
@@ -123,14 +137,16 @@ public struct Slew: Kernel {
 
   @inline(__always) @_noLocks private func followLinear(_ group: Int, _ room: DynamicsRoom, _ frames: Int) {
     linear.levels[group] = sostenuto_slew_eight(
-      room.turned, linear.levels[group], room.up, room.down, Int64(truncatingIfNeeded: frames))
+      room.turned, linear.levels[group], linearRest.level(8 &* group), room.up, room.down,
+      Int64(truncatingIfNeeded: frames))
   }
 
   @inline(__always) @_noLocks private func followExponential(
     _ group: Int, _ room: DynamicsRoom, _ frames: Int
   ) {
-    exponential.levels[group] = sostenuto_follow_eight(
-      room.turned, exponential.levels[group], room.up, room.down, Int64(truncatingIfNeeded: frames))
+    exponential.levels[group] = sostenuto_glide_eight(
+      room.turned, exponential.levels[group], exponentialRest.level(8 &* group), room.up, room.down,
+      Int64(truncatingIfNeeded: frames))
   }
 
   /// Writes the ways of a frame, or their shares.
@@ -215,8 +231,7 @@ public struct Slew: Kernel {
 
   @_noLocks public mutating func isFinished() -> Bool {
     guard areZero else { return false }
-    linear.reset(to: 0)
-    exponential.reset(to: 0)
+    reset()
     isAsleep = true
     return true
   }

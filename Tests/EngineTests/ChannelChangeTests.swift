@@ -42,7 +42,7 @@ import Testing
     bench.engine.adopt(change.patch, ramps: change.ramps, at: bench.engine.renderer.time, describing: line)
   }
 
-  private static let counts = [1, 2, 4, 6]
+  private static let counts = [1, 2, 3, 4, 6, 7]
 
   @Test(arguments: counts, counts)
   func aNodeWidensToWhatComesLaterAndNobodyHearsAStep(from: Int, to: Int) throws {
@@ -92,6 +92,34 @@ import Testing
       }
       expectInBudget(bench, edits: 5, "\(count) and \(other)")
     }
+  }
+
+  /// Inputs beside the first repeat their channels where the node has more, and a reverb has one channel for all its outputs.
+  @Test(
+    arguments: [
+      ("multiply", "with"), ("ringmod", "carrier"), ("crossfade mix=60%", "b"), ("expr formula=\"a+b\"", "b"),
+      ("reverb decay=100ms mix=0%", "in"), ("reverb decay=100ms", "in"),
+      ("reverb channels=1 decay=100ms", "in"),
+      ("reverb channels=5 decay=100ms mix=40%", "in"),
+    ], [2, 3, 4, 5, 6, 7, 16])
+  func aWiderCableBesideAnotherIsHeardWithoutAStep(node: (kind: String, port: String), count: Int) throws {
+    let isFirst = node.port == "in"
+    let bench = try start(
+      """
+      node first input channels=\(isFirst ? 1 : 4)
+      node second input channels=1
+      node silence constant level=0 channels=\(count)
+      node way \(node.kind)
+      node out output channels=5
+      connect first -> way
+      \(isFirst ? "" : "connect second -> way.\(node.port)")
+      connect way -> out
+      """)
+    for line in ["connect silence -> way.\(node.port)", "disconnect silence -> way.\(node.port)"] {
+      try edit(bench, line)
+      bench.render(9600)
+    }
+    expectInBudget(bench, edits: 2, "\(count) into \(node.port) of \(node.kind)")
   }
 
   @Test(arguments: counts)

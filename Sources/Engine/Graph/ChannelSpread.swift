@@ -18,9 +18,13 @@ struct ChannelSpread {
 
   /// Gains between widths, derived from a conversion between counts.
   ///
-  /// `isMixed`: the source's extra channels hold state of their own, so they are mixed in. False for a kernel
-  /// without memory. `most`: channels of the destination that may sound.
-  init(_ conversion: ChannelConversion, from: PortChannels, to: PortChannels, isMixed: Bool, most: Int) {
+  /// `isMixed`: the source's channels hold state of their own, and a channel that the kernel's widening brought to several is
+  /// the mean of these. False for a kernel without memory. `isDiscrete`: the source's channels are notes. `most`: channels of
+  /// the destination that may sound.
+  init(
+    _ conversion: ChannelConversion, from: PortChannels, to: PortChannels, isMixed: Bool, isDiscrete: Bool,
+    most: Int
+  ) {
     gains = conversion.gains
     if from.width == from.count, to.width == to.count { return }
     if from == to, conversion.isStraight(channels: from.count) {
@@ -29,10 +33,13 @@ struct ChannelSpread {
     }
     if isMixed, from.width > from.count {
       gains = gains.flatMap { gain in
-        let other = gain.source + from.count
-        guard other < from.width else { return [gain] }
-        return [gain.source, other].map {
-          ChannelGain(source: $0, destination: gain.destination, gain: gain.gain * 0.5)
+        let places = (0..<from.width).filter {
+          gain.source
+            == Widening.source(of: $0, from: from.count, to: from.width, isDiscrete: isDiscrete)
+        }
+        return places.map {
+          ChannelGain(
+            source: $0, destination: gain.destination, gain: gain.gain / Float(places.count))
         }
       }
     }
@@ -51,14 +58,19 @@ struct ChannelSpread {
   }
 
   /// Mapping of a kernel's channels as it widens. `byNumber`: channels keep their numbers, and a mono source
-  /// is copied to both sides; for cables whose conversion stays in use. `isDiscrete`: the channels are notes.
-  static func widening(from: Int, to: Int, byNumber: Bool = false, isDiscrete: Bool) -> ChannelSpread {
+  /// is copied to both sides; for cables whose conversion stays in use. `isDiscrete`: the channels are notes. `repeats`: a
+  /// kernel reads the channels again from the first where it has more itself.
+  static func widening(
+    from: Int, to: Int, byNumber: Bool = false, isDiscrete: Bool, repeats: Bool = false
+  ) -> ChannelSpread {
     ChannelSpread(
       (0..<to).compactMap { channel in
         let source =
-          byNumber && !isDiscrete
-          ? (channel < from ? channel : from == 1 && channel == 1 ? 0 : -1)
-          : Widening.source(of: channel, from: from, to: to, isDiscrete: isDiscrete)
+          repeats
+          ? channel % from
+          : byNumber && !isDiscrete
+            ? (channel < from ? channel : from == 1 && channel == 1 ? 0 : -1)
+            : Widening.source(of: channel, from: from, to: to, isDiscrete: isDiscrete)
         return source < 0 ? nil : ChannelGain(source: source, destination: channel, gain: 1)
       })
   }

@@ -257,7 +257,7 @@ final class EngineCable {
   private func spread(_ ends: Ends) -> ChannelSpread {
     ChannelSpread(
       conversion(ends), from: ends.from, to: ends.to, isMixed: source.hasMemoryOfChannels,
-      most: foldWidth(ends))
+      isDiscrete: source.hasDiscreteChannels, most: foldWidth(ends))
   }
 
   /// Name of its conversion to an input with this many channels; nil where channels pass straight through.
@@ -292,6 +292,12 @@ final class EngineCable {
     destination.row.markStale()
   }
 
+  /// Its input repeats its channels where the node has more: a further one that takes as many as its cables bring.
+  private var isRepeated: Bool {
+    guard case .audio(let port) = input, port > 0 else { return false }
+    return destination.inputs[port].format == .flexible
+  }
+
   /// Adopts the present channel counts of its ends if that causes no audible step. Otherwise keeps the old
   /// gains and returns false: a successor must crossfade with it.
   func followEnds() -> Bool {
@@ -301,7 +307,7 @@ final class EngineCable {
       from: old.from.width, to: new.from.width, isDiscrete: source.hasDiscreteChannels)
     let destination = ChannelSpread.widening(
       from: old.to.width, to: new.to.width, byNumber: destination.countPosition != nil,
-      isDiscrete: destination.hasDiscreteChannels)
+      isDiscrete: destination.hasDiscreteChannels, repeats: isRepeated)
     ends = new
     defer { refreshSpread() }
     if let fixed {

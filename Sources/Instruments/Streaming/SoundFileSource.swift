@@ -24,7 +24,7 @@ final class SoundFileSource: FrameSource {
     var ratio: Double { Double(output) / Double(input) }
 
     /// Number of converted frames.
-    func frames(of count: Int) -> Int { Int((Double(count) * ratio).rounded(.up)) }
+    func frames(of count: Int) -> Int { convertedFrames(count, ratio: ratio) }
   }
 
   private let path: String

@@ -1,0 +1,150 @@
+import Engine
+import TestSupport
+import Testing
+
+/// Sound that nodes remember while edits change what goes into them.
+@Suite struct MemoryAfterEditsTests {
+  private func start(_ text: String, settled frames: Int = 48_000) throws -> Bench {
+    let bench = Bench(channels: 2)
+    try bench.begin(text)
+    bench.render(frames)
+    return bench
+  }
+
+  private func peak(_ bench: Bench, _ first: Int, _ count: Int) -> Float {
+    bench.heard[0][first..<first + count].reduce(0) { max($0, abs($1)) }
+  }
+
+  /// The largest third difference: next to nothing for a sine, large for a step.
+  private func roughness(_ bench: Bench, _ first: Int, _ count: Int) -> Float {
+    let heard = bench.heard[0][first..<first + count].map { Double($0) }
+    return (3..<count).reduce(0) { most, index in
+      let third = heard[index] - 3 * heard[index - 1] + 3 * heard[index - 2] - heard[index - 3]
+      return max(most, Float(abs(third)))
+    }
+  }
+
+  /// A cable of three or more channels comes and goes: what a mono delay holds is as loud as before.
+  @Test(arguments: ["delay time=100ms mix=100% feedback=0%", "pitchshift", "echo", "limiter"], 2...7)
+  func whatANodeHoldsIsAsLoudWhenAWideCableHasGone(kind: String, channels: Int) throws {
+    let bench = try start(
+      """
+      node tone oscillator freq=313Hz level=-12dB
+      node wide constant level=0 channels=\(channels)
+      node way \(kind)
+      connect tone -> way
+      node out output channels=1
+      connect way -> out map=[0]
+      """)
+    bench.perform("connect wide -> way")
+    bench.render(48_000)
+    let before = peak(bench, 86_000, 9600)
+    bench.perform("disconnect wide -> way")
+    bench.render(14_400)
+    for first in stride(from: 96_000, to: 110_000, by: 480) {
+      let level = peak(bench, first, 400)
+      #expect(level > 0.9 * before && level < 1.1 * before, "\(level), not \(before), at \(first)")
+    }
+  }
+
+  /// The gain in front of a long impulse rises: nothing is heard above 3 kHz of a tone of 313 Hz.
+  @Test func aResonatorBeginsWithoutABurst() throws {
+    for kind in ["modal freq=200Hz modes=32", "delay time=20ms feedback=90%"] {
+      let bench = try start(
+        """
+        node tone oscillator freq=313Hz level=-12dB
+        node way gain
+        connect tone -> way
+        node out output channels=1
+        connect way -> out
+        """)
+      let before = roughness(bench, 40_000, 8000)
+      bench.perform("insert new \(kind) into way -> out")
+      bench.render(48_000)
+      let after = roughness(bench, 48_000, 40_000)
+      #expect(after < 40 * before, "\(kind): \(after) beside \(before)")
+    }
+  }
+
+  /// Fewer modes are louder each: they become so within the fade.
+  @Test(arguments: [(64, 8), (16, 4), (1, 64)]) func anotherNumberOfModesIsNoBurst(old: Int, new: Int) throws
+  {
+    let bench = try start(
+      """
+      node tone oscillator freq=1000Hz level=-12dB
+      node way modal freq=200Hz modes=\(old) decay=100ms
+      connect tone -> way
+      node out output channels=1
+      connect way -> out
+      """)
+    let before = peak(bench, 40_000, 8000)
+    bench.perform("set way.modes \(new)")
+    bench.render(48_000)
+    let after = peak(bench, 86_000, 8000)
+    #expect(peak(bench, 48_000, 9600) < 1.6 * max(before, after), "from \(before) to \(after)")
+  }
+
+  /// A loop that is started again while its end still fades goes on where it is.
+  @Test(arguments: [96, 192, 384, 960], ["play", "overdub"])
+  func aLoopThatIsStartedAgainAtOnceDoesNotJump(pause: Int, mode: String) throws {
+    let bench = try start(
+      """
+      node tone oscillator freq=313Hz level=0dB
+      node way looper channels=1 through=-inf
+      connect tone -> way
+      node out output channels=1
+      connect way -> out
+      """, settled: 4800)
+    bench.perform("set way.mode record")
+    bench.render(38_480)
+    bench.perform("set way.mode play")
+    bench.render(48_000)
+    let steady = roughness(bench, 50_000, 40_000)
+    bench.perform("set way.mode stop")
+    bench.render(pause)
+    bench.perform("set way.mode \(mode)")
+    bench.render(9600)
+    #expect(roughness(bench, 91_000, 9600) < 5 * steady + 1e-5)
+  }
+
+  /// Minutes of a glide: a float would round its steps away.
+  @Test(arguments: [48_000.0, 192_000]) func aSlewOfMinutesTakesAsLongAsItSays(rate: Double) throws {
+    let bench = Bench(rate: rate, period: 1024, channels: 2)
+    try bench.begin(
+      """
+      node step constant level=5 channels=2
+      node way slew rise=0s fall=100s
+      connect step -> way
+      node slow slew rise=0s fall=20s shape=exponential
+      connect step -> slow
+      node out output channels=2
+      connect way -> out map=[0,-1] gain=-20dB
+      connect slow -> out map=[-1,0] gain=-20dB
+      """)
+    bench.render(4096)
+    bench.perform("set step.level 4")
+    bench.render(Int(rate * 10))
+    let (linear, exponential) = (bench.heard[0].last! * 10, bench.heard[1].last! * 10)
+    #expect(abs(linear - 4.9) < 0.001, "\(linear)")
+    #expect(abs(exponential - 4.60653) < 0.002, "\(exponential)")
+  }
+
+  /// Silence is as quiet as a tone below the threshold: the expander goes on to close in it.
+  @Test(arguments: ["-inf", "-200dB"]) func anExpanderClosesInSilenceToo(level: String) throws {
+    let bench = try start(
+      """
+      node tone oscillator freq=1000Hz level=-6dB
+      node way expander threshold=-30dB ratio=10 attack=500ms release=500ms
+      connect tone -> way
+      node out output channels=1
+      connect way -> out
+      """)
+    let before = peak(bench, 40_000, 8000)
+    bench.perform("set tone.level \(level)")
+    bench.render(240_000)
+    bench.perform("set tone.level -6dB")
+    bench.render(4800)
+    let after = peak(bench, 48_000 + 240_000 + 1000, 400)
+    #expect(after < 0.003 * before, "\(after) of \(before)")
+  }
+}
