@@ -116,6 +116,16 @@ import Testing
     #expect((second - half / 2) % (2 * half) < 2, "\(second)")
   }
 
+  /// Beats that lie closer than frames have no numbers.
+  @Test func aRegionThatWaitsForBeatsWithoutLengthSounds() throws {
+    let text = folder.write("a.sfz", "<region> sample=*sine sync_beats=1e-20")
+    let (resource, report) = try InstrumentLoader.load(path: text)
+    #expect(report.findings.map(\.message) == ["sync_beats=1e-20 is out of range; 0.001 is used"])
+    let rig = Rig<Sampler>(Sampler.description)
+    rig.use(resource)
+    #expect(rig.run(4800, [(1000, .on(60))])[0].contains { $0 != 0 })
+  }
+
   @Test func controllersEndRegions() throws {
     let rig = try rig(
       "<region> hikey=-1 start_locc1=64 stop_locc1=0 stop_hicc1=10 end=3999 loop_mode=loop_continuous "

@@ -87,4 +87,30 @@ import Testing
     }
     #expect(ContinuousClock.now - start < .seconds(2))
   }
+
+  /// Twelve hours at 48 kHz, as it is played: a position has no room for more frames.
+  @Test func aFileThatIsTooLongToPlayIsRefusedByName() throws {
+    func write(_ name: String, rate: Int, frames: Int) -> String {
+      func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+      // One channel of bytes, of which the disk holds only the head.
+      var head = Array("RIFF".utf8) + number(36 + frames)
+      head += Array("WAVEfmt ".utf8) + number(16) + [1, 0, 1, 0]
+      head += number(rate) + number(rate) + [1, 0, 8, 0]
+      head += Array("data".utf8) + number(frames)
+      let path = folder.write(name, head)
+      #expect(truncate(path, 44 + frames) == 0)
+      return path
+    }
+    let long = write("long.wav", rate: 48000, frames: 1 << 31)
+    let refusal = LoadError(path: long, .tooLong)
+    #expect(throws: refusal) { try AudioFileLoader.load(path: long, rate: 48000) }
+    #expect(throws: refusal) { try InstrumentLoader.load(path: long) }
+    #expect(throws: refusal) { try AudioFileLoader.inspect(path: long) }
+    #expect(refusal.description.hasPrefix("\(long): too long: "))
+    #expect(refusal.message.hasSuffix("cut it into parts"))
+    let text = folder.write("a.sfz", "<region> key=60 sample=*sine\n<region> sample=long.wav")
+    #expect(try InstrumentLoader.load(path: text).report.findings.map(\.line) == [2])
+    // At half the rate it is short enough.
+    #expect(try AudioFileLoader.load(path: long, rate: 24000).report.frames == 1 << 31)
+  }
 }

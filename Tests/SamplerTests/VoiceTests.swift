@@ -291,4 +291,26 @@ import Testing
       #expect(abs(power - 0.5) < 1e-5, "velocity \(velocity)")
     }
   }
+
+  /// An hour has more frames at the highest rate than 32 bits can count.
+  @Test func aNoteThatIsTurnedOffOverAnHourSoundsOnAtAnyRate() throws {
+    let text = folder.write(
+      "a.sfz",
+      """
+      <region> sample=*sine key=60 group=1 off_by=2 off_mode=time off_time=3600 off_shape=0
+      <region> sample=*silence key=62 group=2
+      """)
+    let rig = Rig<Sampler>(Sampler.description, rate: 768_000)
+    rig.use(try InstrumentLoader.load(path: text).resource)
+    let output = rig.run(76_800, [(0, .on(60)), (7680, .on(62))])[0]
+    #expect(output[38_400...].contains { $0 > 0.1 })
+  }
+
+  @Test func aNoteThatWaitsForHoursWaitsOnAfterAChangeOfTheRate() throws {
+    let (rig, _) = try rig("<region> sample=sine.wav delay_samples=1e9")
+    _ = rig.run(64, [(0, .on(60))])
+    rig.kernel.retune(from: 48000, to: 192_000, memory: nil)
+    #expect(rig.run(4800)[0].allSatisfy { $0 == 0 })
+    #expect(rig.kernel.voices == 1)
+  }
 }

@@ -96,11 +96,23 @@ final class SoundFile {
   /// True when its last frame can be read; the next read starts at the first frame.
   func hasLastFrame() -> Bool {
     guard let promised, info.seekable != 0 else { return true }
+    return hasFrame(promised - 1)
+  }
+
+  private func hasFrame(_ place: Int) -> Bool {
     var frame = [Float](repeating: 0, count: Int(info.channels))
     let isThere =
-      sf_seek(handle, sf_count_t(promised - 1), SEEK_SET) == promised - 1
-      && sf_readf_float(handle, &frame, 1) == 1
+      sf_seek(handle, sf_count_t(place), SEEK_SET) == place && sf_readf_float(handle, &frame, 1) == 1
     return sf_seek(handle, 0, SEEK_SET) == 0 && isThere
+  }
+
+  /// True when its header promises more than so many frames, and the disk holds them.
+  func hasMore(than frames: Double) -> Bool {
+    guard memory == nil, info.seekable != 0, let promised, Double(promised) > frames,
+      // A decoder that has been sent beyond its end reads no more.
+      let other = try? SoundFile(path: path)
+    else { return false }
+    return other.hasFrame(min(Int(frames), promised - 1))
   }
 
   /// Reason why the last file could not be opened, without the full stop.

@@ -25,7 +25,7 @@ extension LoadError: CustomStringConvertible {
     case .noChannels: "it has no channels"
     case .noAudio: "it holds no audio"
     case .noReadableAudio: "it holds no audio that can be read"
-    case .tooLong: "it is too long"
+    case .tooLong: "too long: 12 hours at 48 kHz, or as many frames, are the most; cut it into parts"
     case .invalidRate(let rate): "cannot be played at \(rate) Hz"
     case .invalidRatio(let ratio): "its rate cannot be converted by a factor of \(ratio)"
     case .notConverted(let words): words

@@ -55,7 +55,7 @@ public struct LoadError: Error, Hashable, Sendable {
     case noAudio
     /// No frame that can be read.
     case noReadableAudio
-    /// More frames than a file may have.
+    /// More frames, at the rate of playback, than a file may have.
     case tooLong
     /// The driver's rate, at which nothing can be played.
     case invalidRate(Double)

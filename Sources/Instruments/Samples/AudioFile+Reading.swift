@@ -31,6 +31,8 @@ extension AudioFile {
     facts.isCut = sound.lacksEnd
     // A damaged header may promise more than the disk holds, so only actual frames count.
     let promised = Int(info.frames)
+    let ratio = wanted.map { $0 / facts.rate } ?? 1
+    guard !sound.hasMore(than: Double(mostFrames) / ratio) else { throw LoadError(path: path, .tooLong) }
     let isFolded = folded && channels > 2
     let isShort = hasShorts(info.format) && !isFolded && (wanted == nil || wanted == facts.rate)
     if mayStream,
@@ -49,6 +51,9 @@ extension AudioFile {
     }
     var samples = try decode(file, channels, promised, path, progress, as: Float.self, sf_readf_float)
     facts.setFrames(samples.count / channels, promised: sound.promised)
+    guard Double(facts.originalFrames) * ratio <= Double(mostFrames) else {
+      throw LoadError(path: path, .tooLong)
+    }
     samples.withUnsafeMutableBufferPointer { samples in
       for index in 0..<samples.count where !SoundFile.isSound(samples[index]) {
         samples[index] = 0
@@ -60,7 +65,7 @@ extension AudioFile {
       channels = 2
     }
     if let wanted, wanted != facts.rate {
-      samples = try convert(samples, channels: channels, ratio: wanted / facts.rate, path: path)
+      samples = try convert(samples, channels: channels, ratio: ratio, path: path)
       facts.rate = wanted
     } else {
       (facts.loop, facts.key) = instrument(of: file, frames: facts.originalFrames)
@@ -85,8 +90,9 @@ extension AudioFile {
       conversion = SoundFileSource.Conversion(from: Int(info.samplerate), to: Int(wanted))
     }
     facts.originalFrames = frames
-    guard info.seekable != 0, frames <= largestFile else { return nil }
+    guard info.seekable != 0, sound.promised != nil else { return nil }
     if let conversion { frames = conversion.frames(of: frames) }
+    guard frames <= mostFrames else { return nil }
     let channels = isFolded ? 2 : Int(info.channels)
     guard pool.streams(frames * channels * (isShort ? 2 : 4)) else { return nil }
     facts.isCut = facts.isCut || !sound.hasLastFrame()
@@ -125,12 +131,12 @@ extension AudioFile {
     samples.reserveCapacity((min(promised, 1 << 24) + piece) * channels)
     while true {
       let before = samples.count
-      guard before / channels < largestFile else { throw LoadError(path: path, .tooLong) }
       samples.append(contentsOf: repeatElement(0, count: piece * channels))
       let got = samples.withUnsafeMutableBufferPointer {
         read(file, $0.baseAddress! + before, sf_count_t(piece))
       }
       samples.removeLast((piece - max(0, Int(got))) * channels)
+      guard samples.count / channels <= mostFrames else { throw LoadError(path: path, .tooLong) }
       guard progress?.isCancelled != true else { throw LoadError(path: path, .cancelled) }
       progress?.advance(max(0, Int(got)))
       if got > 0 { continue }

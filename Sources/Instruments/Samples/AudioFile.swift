@@ -6,8 +6,9 @@ import Sampler
 final class AudioFile: @unchecked Sendable {
   /// Silent frames before the first and after the last frame of every channel.
   static let margin = SamplePlane.margin
-  /// Limit of the size in bytes: more (12 hours of stereo at 48 kHz) indicates a damaged header.
-  static let largestFile = 1 << 32
+  /// Limit of the frames at the rate of playback (12 hours at 48 kHz): positions are signed 32.32 fixed point, and one
+  /// beyond the end must still be one.
+  static let mostFrames = (1 << 31) - (1 << 20)
 
   /// A loop stated in the file.
   struct Loop: Hashable {

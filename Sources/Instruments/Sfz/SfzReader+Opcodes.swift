@@ -116,7 +116,10 @@ extension SfzReader {
     case "delay_samples": region.delaySamples = real(name, value, 0...1e9, place) ?? region.delaySamples
     case "delay_beats": region.delayBeats = real(name, value, 0...1000, place) ?? region.delayBeats
     case "stop_beats": region.stopBeats = real(name, value, 0...100_000, place) ?? region.stopBeats
-    case "sync_beats": region.syncBeats = real(name, value, 0...32, place) ?? region.syncBeats
+    case "sync_beats":
+      // Beats closer than frames cannot be counted; 0 waits for none.
+      let least = (Self.leadingNumber(value)?.number ?? 0) > 0 ? 0.001 : 0
+      region.syncBeats = real(name, value, least...32, place) ?? region.syncBeats
     case "sync_offset": region.syncOffset = real(name, value, 0...32, place) ?? region.syncOffset
     case "direction":
       switch value {

@@ -250,6 +250,7 @@ extension Sampler {
     let beat = Double(rate * 60 / Self.tempo)
     let interval = Double(region.pointee.syncBeats) * beat
     let since = (time - Double(region.pointee.syncOffset) * beat) / interval
+    guard since > -9e18, since < 9e18 else { return 0 }
     let whole = Double(Int64(since))
     return (whole < since ? whole + 1 - since : whole - since) * interval
   }

@@ -120,7 +120,7 @@ struct Voice {
     if region.pointee.offShape != region.pointee.offShape {
       fadeOut(Int(frames))
     } else if offLength == 0 {
-      offLength = frames >= 1 ? Int32(frames) : 1
+      offLength = frames >= 1 ? (frames < 2e9 ? Int32(frames) : 2_000_000_000) : 1
     }
   }
 
@@ -187,7 +187,7 @@ struct Voice {
     age = Int64((Double(age) * factor).rounded())
     pitch /= factor
     ratio /= factor
-    wait = Int32((Double(wait) * factor).rounded())
+    wait = Int32(min(2e9, (Double(wait) * factor).rounded()))
     if stop > 0 { stop = max(1, Int64((Double(stop) * factor).rounded())) }
     envelope.retune(factor)
     if offLength > 0 {
