@@ -201,7 +201,7 @@ final class JackPorts {
       jack_port_get_latency_range(port, JackCaptureLatency, &range)
       capture = range.max
     }
-    return rate > 0 ? Double(capture + playback) / Double(rate) : 0
+    return rate > 0 ? (Double(capture) + Double(playback)) / Double(rate) : 0
   }
 
   /// Converts and frees a list of strings from libjack.

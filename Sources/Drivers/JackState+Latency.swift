@@ -100,8 +100,9 @@ extension JackState {
     private static func union(
       _ known: jack_latency_range_t?, _ range: jack_latency_range_t, _ frames: ClosedRange<Int>
     ) -> jack_latency_range_t {
-      let least = range.min + UInt32(frames.lowerBound)
-      let most = range.max + UInt32(frames.upperBound)
+      // Another program may tell any figure.
+      let least = UInt32(clamping: Int(range.min) + frames.lowerBound)
+      let most = UInt32(clamping: Int(range.max) + frames.upperBound)
       guard let known else { return jack_latency_range_t(min: least, max: most) }
       return jack_latency_range_t(min: min(known.min, least), max: max(known.max, most))
     }

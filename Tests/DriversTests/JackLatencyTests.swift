@@ -170,6 +170,32 @@ import Testing
     }
   }
 
+  /// 32 bits hold a latency: where others tell one that leaves no room for the patch's own, it is passed on as the largest.
+  @Test func aLatencyOfAnotherProgramWithoutBoundsLeavesThePatchRunning() throws {
+    let text = """
+      node line input channels=1
+      node d distortion drive=0dB
+      node out output channels=1
+      connect line -> d
+      connect d -> out
+      """
+    try run(text, period: 128) { graph, supervisor, probe in
+      let boaster = try #require(TestClient(server: probe.server, name: "boaster"))
+      let port = try #require(
+        jack_port_register(
+          boaster.client, "out", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsOutput.rawValue), 0))
+      jack_set_process_callback(boaster.client, playNothing, nil)
+      jack_set_latency_callback(boaster.client, tellNearlyAll, UnsafeMutableRawPointer(port))
+      #expect(jack_activate(boaster.client) == 0)
+      defer { jack_deactivate(boaster.client) }
+      #expect(until(graph, supervisor) { probe.ports(of: "sostenuto").count == 2 })
+      #expect(jack_connect(probe.client, "boaster:out", "sostenuto:line_1") == 0)
+      let most = Int(UInt32.max)
+      #expect(
+        until(graph, supervisor) { probe.latency(of: "sostenuto:out_1", JackCaptureLatency) == [most, most] })
+    }
+  }
+
   @Test func aReviews32FramesThroughADistortionAreToldAndAreNoneWhenItIsRemoved() throws {
     let text = """
       node line input channels=1
@@ -395,6 +421,13 @@ private func takePulse(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -
 private func playNothing(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -> Int32 { 0 }
 
 private func tellNothing(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutableRawPointer?) {}
+
+/// `argument`: a port.
+private func tellNearlyAll(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutableRawPointer?) {
+  guard mode == JackCaptureLatency, let argument else { return }
+  var range = jack_latency_range_t(min: .max - 10, max: .max - 10)
+  jack_port_set_latency_range(OpaquePointer(argument), mode, &range)
+}
 
 private func tellGiver(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutableRawPointer?) {
   guard mode == JackCaptureLatency else { return }
