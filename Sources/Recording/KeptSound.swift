@@ -211,9 +211,9 @@ public final class KeptSound: Sendable {
     }
   }
 
-  /// The same of the frames between two engine times.
+  /// The same of the frames between two engine times; there are none before 0.
   func begin(_ path: String, from start: Int64, to end: Int64) -> Job {
-    state.withLock { begin(&$0, path, from: start, to: end) }
+    state.withLock { begin(&$0, path, from: max(start, 0), to: end) }
   }
 
   private func begin(_ state: inout State, _ path: String, from start: Int64, to end: Int64) -> Job {

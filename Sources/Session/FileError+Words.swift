@@ -26,6 +26,7 @@ extension FileError: CustomStringConvertible {
     case .notFoundInBundle(let path):
       "\(path): would not be found in the bundle (a link on the way there?)"
     case .noTakeJournal(let path): "\(path): not the journal of a take"
+    case .keepsTooMuch(let path, let line): "\(path):\(line): keeps more frames than there were by then"
     case .noTap(let name, let fault): "--tap \(name): \(fault.words)"
     }
   }

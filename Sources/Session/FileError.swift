@@ -54,6 +54,8 @@ public indirect enum FileError: Error, Hashable, Sendable {
 
   /// The file is no journal of a take.
   case noTakeJournal(path: String)
+  /// A line of the journal keeps more frames than there were by then.
+  case keepsTooMuch(path: String, line: Int)
 
   /// An output to be written by itself, which does not exist; its name on the command line.
   case noTap(String, TapFault)
@@ -85,7 +87,7 @@ public indirect enum FileError: Error, Hashable, Sendable {
     case .replaced: ESTALE
     case .notPlain, .obstacle, .noFile, .statesRefused, .revertRefused, .revertedElsewhere, .noJournal,
       .stepNotRecorded, .unstable, .noFolder, .folderExists, .notFoundInBundle, .noTap,
-      .noTakeJournal:
+      .noTakeJournal, .keepsTooMuch:
       0
     }
   }

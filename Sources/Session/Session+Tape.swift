@@ -202,9 +202,11 @@ public struct Replay {
       + (journal.broken.isEmpty ? [] : ["\(journal.broken.count) lines of the journal cannot be read"])
   }
 
-  /// Reads a journal. Throws if it is none, or has no take.
+  /// Reads a journal. Throws if it is none, has no take, or keeps more than there was.
   public init(path: String) throws(FileError) {
-    guard let journal = TakeJournal(reading: try PatchFile.read(path)),
+    let read = TakeJournal(reading: try PatchFile.read(path))
+    if let line = read?.overlong { throw .keepsTooMuch(path: path, line: line) }
+    guard let journal = read,
       let subject = journal.entries.last(where: { $0.happening.subjectFormat != nil })
     else { throw .noTakeJournal(path: path) }
     (self.journal, self.path) = (journal, path)

@@ -90,6 +90,8 @@ struct TakeJournal: Equatable {
   private(set) var takings: [Taking] = []
   /// Lines that could not be read.
   private(set) var broken: [String] = []
+  /// Number of the first line, from 1, that keeps more frames than there were by then.
+  private(set) var overlong: Int?
 
   init() {}
 
@@ -99,10 +101,12 @@ struct TakeJournal: Equatable {
       separator: "\n", omittingEmptySubsequences: false)
     guard lines.first.map({ $0 == Self.head[...] }) == true else { return nil }
     lines.removeLast()
-    for line in lines.dropFirst() where !read(line) { broken.append(String(line)) }
+    for (index, line) in lines.enumerated().dropFirst() where !read(line, number: index + 1) {
+      broken.append(String(line))
+    }
   }
 
-  private mutating func read(_ line: Substring) -> Bool {
+  private mutating func read(_ line: Substring, number: Int) -> Bool {
     func rest(_ word: String) -> String? { line.hasPrefix(word) ? String(line.dropFirst(word.count)) : nil }
     if let text = rest("| ") {
       patch += text + "\n"
@@ -111,6 +115,10 @@ struct TakeJournal: Equatable {
       guard parts.count == 2, let frame = Int64(parts[0]), frame >= 0, frame < 1 << 53,
         let happening = Happening(parts[1])
       else { return false }
+      if case .keep(_, let frames) = happening, frames > frame {
+        overlong = overlong ?? number
+        return false
+      }
       entries.append(Entry(frame: frame, happening: happening))
     } else if let text = rest("rate "), let number = Double(text), (1000...768_000).contains(number) {
       rate = number

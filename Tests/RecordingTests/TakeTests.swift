@@ -210,4 +210,21 @@ import Testing
     #expect(Heard(path)?.frames == 64_000)
     take.end(at: source.time)
   }
+
+  /// Before its first frame there was nothing.
+  @Test func whatIsKeptBeginsAtTheFirstFrameAtTheEarliest() throws {
+    let (folder, clock) = (try Folder(), TestClock())
+    let recorder = Recorder(isOffline: true) { clock.time }
+    let kept = recorder.keep(seconds: 10, rate: 48000)
+    let source = Source(channels: 1, frames: 48_000)
+    _ = kept.add(source.feed, named: "out")
+    source.play(6400)
+    clock.time = source.time
+    recorder.pump()
+    _ = try recorder.writeKept(from: -90_000, to: 6400, to: folder.file("heard.wav"), format: .float32)
+    recorder.close()
+    let files = recorder.takeKept()
+    #expect(files.map(\.start) == [0] && files.map(\.frames) == [6400])
+    #expect(Heard(folder.file("heard.wav"))?.frames == 6400)
+  }
 }

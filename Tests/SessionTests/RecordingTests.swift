@@ -544,6 +544,33 @@ import Testing
     #expect(journal.cut(format: "float32", port: "out", from: 50, to: 90).exclusives(from: 50).count == 1)
   }
 
+  @Test(arguments: [4801, 90_000_000_000])
+  func aJournalThatKeepsMoreThanWasPlayedIsRefusedByLine(frames: Int) throws {
+    let folder = try Folder()
+    func journal(_ name: String, _ frames: Int) throws -> String {
+      try folder.file(
+        name,
+        """
+        sostenuto-replay 1
+        rate 48000.0
+        | sostenuto 1
+        | node o oscillator
+        | node out output
+        | connect o -> out
+        at 0 hold out
+        at 4800 keep float32 \(frames)
+        at 4800 end
+
+        """)
+    }
+    let path = try journal("long.journal", frames)
+    let refusal = FileError.keepsTooMuch(path: path, line: 8)
+    #expect(throws: refusal) { try Replay(path: path) }
+    #expect(refusal.description.hasPrefix("\(path):8: keeps more frames"))
+    // All that there was may be kept.
+    #expect(try Replay(path: journal("whole.journal", 4800)).doubts == [])
+  }
+
   @Test func journalsAreReadWhateverIsInThem() {
     var journal = TakeJournal()
     journal.patch = "sostenuto 1\nnode a gain\n"
