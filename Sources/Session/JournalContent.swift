@@ -96,6 +96,12 @@ struct JournalContent: Hashable {
     return text
   }
 
+  /// A text as it is read back: its last line ends too.
+  static func whole(_ text: [UInt8]) -> [UInt8] {
+    let newline = UInt8(ascii: "\n")
+    return text.isEmpty || text.last == newline ? text : text + [newline]
+  }
+
   private static let baseMark = Array("| ".utf8)
   private static let fileMark = Array("> ".utf8)
   /// Marks a missing or empty file.

@@ -116,7 +116,7 @@ extension Session {
       if journal.isEmpty {
         free = free ?? journal
       } else if recovering, let content = try? journal.read() {
-        if commonBytes == nil || content.file == commonBytes { return journal }
+        if commonBytes.map({ content.file == JournalContent.whole($0) }) ?? true { return journal }
         notices.append(
           "unsaved edits of another patch without a name are kept: `sostenuto` alone brings them back")
       }

@@ -122,7 +122,7 @@ extension Session {
       }
       let oldName = PatchFile.split(owner).name
       guard oldName != name, !PatchFile.exists(folder + "/" + oldName) else { continue }
-      guard content.file == savedBytes else {
+      guard content.file == savedBytes.map(JournalContent.whole) else {
         notice("`\(oldName)` is not there, but unsaved edits of it are: open it by that name to see them")
         continue
       }

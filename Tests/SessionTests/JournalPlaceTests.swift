@@ -97,9 +97,10 @@ import Testing
     next.close()
   }
 
-  @Test func editsComeAlongWhenThePatchIsRenamed() throws {
+  /// Editors of others leave the last line without an end.
+  @Test(arguments: ["\n", ""]) func editsComeAlongWhenThePatchIsRenamed(end: String) throws {
     let folder = try Folder()
-    let path = try folder.file("a.patch", JournalTests.patch)
+    let path = try folder.file("a.patch", String(JournalTests.patch.dropLast()) + end)
     _ = try folder.file("other.patch", JournalTests.patch + "\n# other\n")
     var session: Session? = try open(path)
     try session?.perform(Self.edit)
