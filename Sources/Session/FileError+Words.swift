@@ -10,6 +10,8 @@ extension FileError: CustomStringConvertible {
     case .system(let path, let code): "\(path): \(String(cString: strerror(code)))"
     case .unreadable(let error): error.description
     case .notPlain(let path): "\(path): not a plain file"
+    case .linkNotFollowed(let path):
+      "\(path): a link to a name that is not UTF-8, or round to itself: save under another name"
     case .incomplete(let error, let copy): "\(error); what it was is kept as \(copy)"
     case .obstacle(let obstacle): obstacle.words
     case .noFile(let isSaving): "the patch has no file yet" + (isSaving ? ": give a name" : "")

@@ -12,6 +12,8 @@ public indirect enum FileError: Error, Hashable, Sendable {
   case unreadable(LoadError)
   /// A folder, a device or the like.
   case notPlain(path: String)
+  /// A symbolic link to a name that is not UTF-8, or round to itself.
+  case linkNotFollowed(path: String)
   /// A save could not be completed; the old content is kept as `copy`.
   case incomplete(FileError, copy: String)
 
@@ -85,8 +87,8 @@ public indirect enum FileError: Error, Hashable, Sendable {
     case .incomplete(let error, _): error.code
     case .otherOwner: EACCES
     case .replaced: ESTALE
-    case .notPlain, .obstacle, .noFile, .statesRefused, .revertRefused, .revertedElsewhere, .noJournal,
-      .stepNotRecorded, .unstable, .noFolder, .folderExists, .notFoundInBundle, .noTap,
+    case .notPlain, .linkNotFollowed, .obstacle, .noFile, .statesRefused, .revertRefused, .revertedElsewhere,
+      .noJournal, .stepNotRecorded, .unstable, .noFolder, .folderExists, .notFoundInBundle, .noTap,
       .noTakeJournal, .keepsTooMuch:
       0
     }

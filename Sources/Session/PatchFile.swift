@@ -43,12 +43,15 @@ package enum PatchFile {
   }
 
   /// Replaces the file's content by `text` atomically: a reader sees the old or the new content, also after a
-  /// power cut. Keeps mode and owner; a symbolic link keeps its target. A file with several hard links, or in
-  /// a folder that is not writable, is overwritten in place, with a copy of the old content in the state
-  /// folder meanwhile.
+  /// power cut. Keeps mode, owner and group; a symbolic link keeps its target. A file with several hard links, in
+  /// a folder that is not writable, or whose owner or group this user cannot give, is overwritten in place, with a
+  /// copy of the old content in the state folder meanwhile.
   package static func replace(_ path: String, with text: String) throws(FileError) {
     let target = resolved(path)
     var old = stat()
+    if lstat(target, &old) == 0, old.st_mode & S_IFMT == S_IFLNK {
+      throw FileError.linkNotFollowed(path: path)
+    }
     let exists = stat(target, &old) == 0
     if exists, old.st_mode & S_IFMT != S_IFREG {
       throw FileError.notPlain(path: path)
@@ -62,7 +65,7 @@ package enum PatchFile {
     do throws(FileError) {
       try exchange(target, with: bytes, old: exists ? old : nil, path)
     } catch {
-      // Folders that are not writable, and files that are mount points.
+      // Folders that are not writable, files of others, and files that are mount points.
       guard exists, [EACCES, EPERM, EROFS, EBUSY, EXDEV].contains(error.code) else { throw error }
       try overwrite(target, with: bytes, path)
     }
@@ -82,8 +85,12 @@ package enum PatchFile {
     flock(file, LOCK_EX | LOCK_NB)
     do throws(FileError) {
       if let old {
-        // Only root may change the owner; otherwise only the mode is kept.
-        _ = fchown(file, old.st_uid, old.st_gid)
+        var new = stat()
+        let isLike = fstat(file, &new) == 0 && new.st_uid == old.st_uid && new.st_gid == old.st_gid
+        // Only root may give a file away, and others only to their groups.
+        guard isLike || fchown(file, old.st_uid, old.st_gid) == 0 else {
+          throw FileError.system(path: path, code: EPERM)
+        }
         guard fchmod(file, old.st_mode & 0o7777) == 0 else { throw failure(path) }
       }
       try write(bytes, to: file, path)
@@ -141,7 +148,8 @@ package enum PatchFile {
     syncFolder(split(path).folder)
   }
 
-  /// Resolves symbolic links, including one to a missing file.
+  /// Resolves symbolic links, including one to a missing file. A link stays whose target has a name that is not UTF-8,
+  /// and one that leads round to itself.
   package static func resolved(_ path: String) -> String {
     var path = path
     for _ in 0..<40 {
@@ -149,8 +157,7 @@ package enum PatchFile {
       let count = target.withUnsafeMutableBytes {
         readlink(path, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
       }
-      guard count > 0 else { return path }
-      let link = String(decoding: target[..<count], as: UTF8.self)
+      guard count > 0, let link = String(validating: target[..<count], as: UTF8.self) else { return path }
       path = link.hasPrefix("/") ? link : split(path).folder + "/" + link
     }
     return path

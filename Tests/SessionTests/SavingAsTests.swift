@@ -151,6 +151,26 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: saves).isEmpty)
   }
 
+  /// Whoever else may write it: the file stays with the one who has it.
+  @Test(.enabled(if: geteuid() == 0)) func aSaveIntoAFileOfAnotherPersonLeavesItTheirs() throws {
+    let home = try Folder()
+    let path = try home.file("a.patch", JournalTests.patch)
+    try FileManager.default.createDirectory(atPath: home.path + "/state", withIntermediateDirectories: true)
+    for name in ["", "/a.patch", "/state"] { chmod(home.path + name, 0o777) }
+    #expect(chown(path, 1234, 1234) == 0)
+    let worker = try Worker(stateFolder: home.path + "/state")
+    #expect(try worker.ask("user 65534") == "done")
+    #expect(try worker.ask("open \(path)") == "opened")
+    #expect(try worker.ask("do node extra gain") == "done")
+    let edited = try worker.text("text")
+    #expect(try worker.ask("save") == "saving")
+    #expect(worker.next() == "saved")
+    #expect(try text(path) == edited)
+    var owner = stat()
+    let isThere = stat(path, &owner) == 0
+    #expect(isThere && owner.st_uid == 1234 && owner.st_gid == 1234)
+  }
+
   @Test func aSaveThatWasCutOffInTheMiddleIsTold() throws {
     let home = try Folder()
     let path = try home.file("a.patch", JournalTests.patch)

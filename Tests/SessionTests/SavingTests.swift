@@ -26,6 +26,26 @@ import Testing
     #expect(folder.names == ["link.patch", "real.patch"])
   }
 
+  /// In Latin-1, the byte of an é is no UTF-8. What stands for it on the screen is another name.
+  @Test func aSaveThroughALinkToANameThatIsNotUTF8WritesNowhere() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", JournalTests.patch)
+    let (link, e) = (folder.path + "/link.patch", CChar(bitPattern: 0xE9))
+    func name(_ start: String) -> [CChar] {
+      Array(start.utf8CString.dropLast()) + [e] + Array(".patch".utf8CString)
+    }
+    let target = name(folder.path + "/caf")
+    #expect(rename(path, target) == 0 && symlink(name("caf"), link) == 0)
+    defer { unlink(target) }
+    let session = try open(link)
+    try session.perform("node extra gain")
+    #expect(throws: FileError.linkNotFollowed(path: link)) { try session.save() }
+    #expect(session.isModified)
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/caf\u{FFFD}.patch"))
+    #expect(try text(link) == JournalTests.patch)
+    session.close()
+  }
+
   @Test func aSaveThatFailsLeavesTheOldFileAndTheEdits() throws {
     let folder = try Folder()
     let path = try folder.file("a.patch", JournalTests.patch)
