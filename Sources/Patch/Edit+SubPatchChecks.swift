@@ -14,6 +14,24 @@ extension Draft {
     }
   }
 
+  /// Throws for a new name inside a node that is known to be no sub-patch. In a file a sub-patch may come after what is
+  /// inside, and one of an unknown kind may be one.
+  func checkContainer(of edit: Edit) throws(EditError) {
+    let name: String
+    switch edit {
+    case .add(let node, _), .insert(let node, _): name = node.name
+    case .copy(_, let newName): name = newName
+    case .rename(let old, let newName):
+      if NodePath.container(of: old) == NodePath.container(of: newName) { return }
+      name = newName
+    default: return
+    }
+    guard let container = NodePath.container(of: name), let node = patch[named: container],
+      let kind = catalogue[node.kind], !kind.isContainer
+    else { return }
+    throw .noSubPatch(container)
+  }
+
   /// Throws for a file that would have itself inside.
   func checkCircle(of edit: Edit) throws(EditError) {
     switch edit {

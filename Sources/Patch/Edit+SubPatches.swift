@@ -133,7 +133,10 @@ extension Draft {
   // MARK: Sub-patches as a whole
 
   private func whole(_ edit: Edit, among others: [Edit]) throws(EditError) -> [Edit]? {
-    if !acceptsUnknownKinds, others.isEmpty { try checkPlace(of: edit) }
+    if others.isEmpty {
+      if !acceptsUnknownKinds { try checkPlace(of: edit) }
+      try checkContainer(of: edit)
+    }
     try checkCircle(of: edit)
     switch edit {
     case .add(let node, let before):

@@ -80,9 +80,10 @@ struct Comparison {
 
   mutating func run() throws(EditError) {
     if draft.patch.revision === target.revision { return }
-    try compareNames()
+    let later = try compareNames()
     try compareKinds()
     try dropWaiting()
+    for (node, name) in later { try make(.rename(node, to: name)) }
     try compareOrder()
     for node in target.nodes.values { try compareSettings(of: node) }
     try comparePublications()
@@ -116,21 +117,33 @@ struct Comparison {
 
   // MARK: Nodes
 
-  private mutating func compareNames() throws(EditError) {
+  /// Returns the nodes, with their new names, that go into a node that is no sub-patch before its kind is another.
+  private mutating func compareNames() throws(EditError) -> [(node: String, name: String)] {
     let matching = NodeMatching(from: draft.patch, to: target)
     // The innermost first: an edit of a sub-patch is one of what is still inside.
     let nodes = draft.patch.nodes.values.enumerated().sorted {
       ($1.element.depth, $0.offset) < ($0.element.depth, $1.offset)
     }.map(\.element)
+    var later: [(node: String, name: String)] = []
     for node in nodes {
       guard let name = matching.newer[node.id].flatMap({ target[$0]?.name }), name != node.name else {
         continue
       }
-      try make(.rename(node.name, to: name))
+      let edit = Edit.rename(node.name, to: name)
+      do throws(EditError) {
+        try draft.checkContainer(of: edit)
+      } catch {
+        later.append((node.name, name))
+        continue
+      }
+      try make(edit)
     }
-    for node in nodes.compactMap({ draft.patch[$0.id] }) where target.id(named: node.name) == nil {
+    let waiting = Set(later.map { $0.node })
+    for node in nodes.compactMap({ draft.patch[$0.id] })
+    where target.id(named: node.name) == nil && !waiting.contains(node.name) {
       try make(.remove(node.name, bridge: false))
     }
+    return later
   }
 
   private mutating func compareKinds() throws(EditError) {

@@ -1,3 +1,4 @@
+import Engine
 import Patch
 import PatchLanguage
 import Testing
@@ -38,6 +39,40 @@ import Testing
     #expect(session.patch[named: "q"] != nil)
     #expect(throws: Diagnostic.self) { try session.perform("node r player ; play nobody") }
     #expect(session.patch[named: "r"] == nil)
+  }
+
+  @Test(arguments: ["node a/x gain", "rename b a/b", "copy b a/x"])
+  func aScriptPutsNothingIntoANodeThatIsNoSubPatch(line: String) throws {
+    let session = try session()
+    let lines = Script.read(line, file: "s").lines
+    let (after, faults) = Script.apply(lines, to: session.patch, file: "s")
+    #expect(faults.count == 1 && "\(faults)".contains("`a` is no sub-patch"), "\(faults)")
+    #expect(after == session.patch)
+    #expect(throws: (any Error).self) { try session.perform(line) }
+    // A sub-patch may come behind what is inside, and a node of an unknown kind may be one.
+    for others in ["node p/x gain\nnode p patch\nrename b p/b", "node w wobble\nnode w/x gain"] {
+      let lines = Script.read(others, file: "s").lines
+      let faults = Script.apply(lines, to: session.patch, file: "s").diagnostics
+      #expect(faults.allSatisfy { $0.severity == .warning }, "\(faults)")
+    }
+  }
+
+  /// The lines of `diff`: a node goes into another one that becomes a sub-patch.
+  @Test func aNodeGoesIntoWhatTheScriptMakesASubPatch() throws {
+    func read(_ lines: String) -> Patch {
+      let text = Array("sostenuto 1\n\(lines)node out output\n".utf8)
+      return PatchReader.read(bytes: text, file: "", catalogue: KindRegistry.builtIn.catalogue).patch
+    }
+    let old = read("node a oscillator freq=333Hz level=-7dB\nnode g gain\n")
+    let new = read("node g patch\nnode g/a oscillator freq=333Hz level=-7dB\n")
+    let edits = try PatchDifference.edits(from: old, to: new, catalogue: KindRegistry.builtIn.catalogue)
+    let lines = edits.map(\.line).joined(separator: "\n")
+    #expect(lines.contains("rename a g/a"), "\(lines)")
+    let (after, faults) = Script.apply(Script.read(lines, file: "s").lines, to: old, file: "s")
+    #expect(faults == [], "\(faults) by\n\(lines)")
+    #expect(
+      PatchWriter.write(after, catalogue: KindRegistry.builtIn.catalogue)
+        == PatchWriter.write(new, catalogue: KindRegistry.builtIn.catalogue))
   }
 
   @Test func nobodyWaitsForARevertThatCannotSucceed() throws {
