@@ -31,7 +31,7 @@ public struct PatchScene: Sendable {
     state.header = []
     state.footer = []
     state.touched = nil
-    settle(catalogue)
+    settle(state.nodes.keys, catalogue)
   }
 
   /// Its line in a file; `number`: its own.
@@ -39,11 +39,11 @@ public struct PatchScene: Sendable {
     Edit.scene(number, .store(name: name.isEmpty ? nil : name)).line
   }
 
-  /// Takes out what is no part of a state.
-  private mutating func settle(_ catalogue: KindCatalogue) {
+  /// Takes out what is no part of a state from these nodes; the others are as they have to be.
+  private mutating func settle(_ changed: some Sequence<NodeID>, _ catalogue: KindCatalogue) {
     state.revision = Revision()
-    for node in state.nodes.values {
-      guard let kind = catalogue[node.kind] else { continue }
+    for id in changed {
+      guard let node = state[id], let kind = catalogue[node.kind] else { continue }
       if kind.isClient {
         state.detach(node.id)
         continue
@@ -81,16 +81,21 @@ public struct PatchScene: Sendable {
     return whole
   }
 
-  /// Changes the state by an edit that may be in a scene.
+  /// Changes the state by an edit that may be in a scene. A file may have such a line for each of thousands of nodes,
+  /// so only nodes that the edit touches, and those with connections, are looked at again.
   mutating func apply(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) {
     if let word = edit.wordOutsideScenes { throw .notInScene(word) }
     var draft = Draft(patch: whole, catalogue: catalogue)
     // A file may have them, and undo must get them back.
     draft.acceptsUnknownKinds = true
+    draft.patch.touched = Touched(since: draft.patch.revision)
     try draft.apply(edit)
+    var changed = draft.patch.touched?.nodes ?? []
+    changed.append(contentsOf: links.keys.compactMap { draft.patch.id(named: $0) })
     state = draft.patch
+    state.touched = nil
     links = [:]
-    settle(catalogue)
+    settle(changed, catalogue)
   }
 
   /// True when scenes rename the node, too. They do not follow it into a sub-patch or out of one: the stored state may lack

@@ -69,6 +69,29 @@ import Testing
     #expect(text(other).hasSuffix("scene 1 \"verse\"  # slow\nscene 1 set g.time 1s\n"))
   }
 
+  /// Only what a line touches is looked at again, as a file may have thousands of lines.
+  @Test func afterEachLineASceneIsAsItWouldBeStored() throws {
+    var scene = PatchScene(of: read(Self.text), name: "", catalogue: catalogue)
+    for line in [
+      "set out.port right", "set dist.drive 6dB", "rename out exit", "copy exit extra",
+      "set exit.port default", "set dist.drive default", "replace dist delay time=1s", "remove exit",
+      "node exit output port=here",
+      "connect main -> exit", "comment exit \"of the hall\"", "rename extra out", "remove src",
+    ] {
+      guard case .edit(let edit) = try StatementParser.parse(line, patch: scene.whole, catalogue: catalogue)
+      else {
+        Issue.record("`\(line)` is no edit")
+        continue
+      }
+      try scene.apply(edit, catalogue: catalogue)
+      let anew = PatchScene(of: scene.whole, name: "", catalogue: catalogue)
+      #expect(scene.state == anew.state && scene.links == anew.links, "\(line)")
+      #expect(scene.state.touched == nil)
+    }
+    #expect(scene.links.mapValues { $0.values.map(\.line) } == ["exit": ["here"], "out": ["right"]])
+    #expect(scene.state.names == ["dist", "main", "out", "exit"])
+  }
+
   @Test func aRecallLeadsToTheStateWhateverWasRecalledBefore() throws {
     let patch = read(Self.text)
     let third = try edited(patch, "recall 3")
