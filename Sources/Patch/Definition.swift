@@ -31,6 +31,8 @@ public enum Definition: Sendable {
   case missing(String)
   /// It has itself inside; the files on the way.
   case recursive([String])
+  /// With the files that it names it has more nodes than a patch may have.
+  case tooLarge
 }
 
 extension KindCatalogue {

@@ -132,6 +132,15 @@ extension Draft {
 
   // MARK: Sub-patches as a whole
 
+  /// Nodes of a patch that files of sub-patches may fill. Ten files, each of which has the next inside ten times, would
+  /// make more than fit into the memory.
+  package static let mostNodes = 250_000
+
+  /// True when the nodes of a file fit into the patch beside those that it has.
+  package func hasRoom(for inner: Patch) -> Bool {
+    patch.nodes.count + inner.nodes.count <= Self.mostNodes
+  }
+
   private func whole(_ edit: Edit, among others: [Edit]) throws(EditError) -> [Edit]? {
     if others.isEmpty {
       if !acceptsUnknownKinds { try checkPlace(of: edit) }
@@ -246,7 +255,7 @@ extension Draft {
     guard let file = catalogue.definitionFile(of: node) else { return false }
     switch catalogue.definitions?.definition(of: file) {
     case nil, .missing: return false
-    case .found, .recursive: return true
+    case .found, .recursive, .tooLarge: return true
     }
   }
 
@@ -277,7 +286,9 @@ extension Draft {
     switch definition {
     case .missing: return [make(node)]
     case .recursive(let path): throw .isInsideItself(path)
+    case .tooLarge: throw .tooManyNodes(node.name)
     case .found(let inner):
+      guard hasRoom(for: inner) else { throw .tooManyNodes(node.name) }
       // The file comes last: until then the inside is the sub-patch's own, and nothing that happens to it is meant for others.
       var plain = catalogue.withoutPublished(node)
       let values = catalogue.published(of: node)

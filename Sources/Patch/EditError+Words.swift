@@ -85,6 +85,8 @@ extension EditError: CustomStringConvertible {
     case .isEdge(let name): "`\(name)` is a port of its patch, and stays at its edge"
     case .otherSubPatch(let name, _): "`\(name)` would be in another sub-patch"
     case .noSubPatch(let path): "`\(path)` is no sub-patch"
+    case .tooManyNodes(let name):
+      "`\(name)` does not fit: sub-patches fill a patch up to \(Draft.mostNodes) nodes"
     case .isInsideItself(let path): "a sub-patch cannot have itself inside: \(path.joined(separator: " -> "))"
     case .noMap(let name): "there is no map `\(name)`"
     case .handsOutNothing(let name, let kind): "`\(name)` hands out no events (it is of kind `\(kind)`)"
@@ -158,6 +160,7 @@ extension EditError: CustomStringConvertible {
     case .isEdge: "collapse the others: they get ports of their own"
     case .otherSubPatch(_, let here): "here it is `\(here)`; `copy` and `remove` move a node"
     case .noSubPatch: "a node of the kind `patch` is one"
+    case .tooManyNodes: "take sub-patches out of its file, or out of the files that are inside it"
     case .orderInFile: "nodes stand in the order of their lines"
     case .diagonalOutOfRange(_, let rows, let columns): "it goes from \(1 - rows) to \(columns - 1)"
     case .mapTooLong: "it has a value for each output"

@@ -123,6 +123,8 @@ public enum EditError: Error, Hashable, Sendable {
   case otherSubPatch(String, here: String)
   /// A sub-patch that has itself inside; the paths of the files on the way.
   case isInsideItself([String])
+  /// The patch would have too many nodes with all that the sub-patch of that name has inside.
+  case tooManyNodes(String)
   /// There is no such map.
   case noMap(MapName)
   /// The source of a map has no events to hand out.
@@ -264,7 +266,7 @@ extension EditError {
       .noCables(let name), .beforeItself(let name), .noMatrix(let name, _), .noPlayer(let name, _),
       .noInstrument(let name, _),
       .noPlace(let name), .noPorts(let name, _, _, _), .notTogether(let name, _), .noSubPatch(let name),
-      .isEdge(let name), .otherSubPatch(let name, _):
+      .isEdge(let name), .otherSubPatch(let name, _), .tooManyNodes(let name):
       .node(name)
     case .handsOutNothing(let name, _): .node(name)
     case .noEcho(let name, _): .value(name)

@@ -20,6 +20,18 @@ public enum PatchReader {
   }
 }
 
+extension PatchReader {
+  /// The patch in the file of a sub-patch, and whether something is left out of it since files that it names have too
+  /// many nodes.
+  package static func definition(
+    bytes: [UInt8], file: String, catalogue: KindCatalogue
+  ) -> (patch: Patch, isTooLarge: Bool) {
+    var reading = Reading(Source(bytes: bytes, file: file), catalogue: catalogue)
+    let patch = reading.run().patch
+    return (patch, reading.isTooLarge)
+  }
+}
+
 /// State of reading: lines first, then nodes, settings, cables and layout, so that lines may stand in any
 /// order.
 struct Reading {
@@ -50,6 +62,8 @@ struct Reading {
   private var filled: Set<String> = []
   /// There is something inside a sub-patch.
   private var hasInside = false
+  /// Sub-patches stay empty, as their files have too many nodes.
+  private(set) var isTooLarge = false
 
   init(_ source: Source, catalogue: KindCatalogue) {
     self.source = source
@@ -144,7 +158,9 @@ struct Reading {
     case .found(let patch): inner = patch
     case .missing: return
     case .recursive(let path): return report(.isInsideItself(path), item)
+    case .tooLarge: return refuse(node, item)
     }
+    guard draft.hasRoom(for: inner) else { return refuse(node, item) }
     hasInside = true
     for edit in inner.enclosing(node.name, before: nil, catalogue: draft.catalogue) {
       do throws(EditError) { try draft.apply(edit) } catch { report(error, item) }
@@ -160,6 +176,12 @@ struct Reading {
       } catch { report(error, item) }
     }
     draft.patch.dropPublished(of: node.name, catalogue: draft.catalogue)
+  }
+
+  /// Reports a sub-patch whose file has too many nodes.
+  private mutating func refuse(_ node: Node, _ item: Item) {
+    isTooLarge = true
+    report(.tooManyNodes(node.name), item)
   }
 
   @discardableResult private mutating func apply(_ item: Item) -> Bool {

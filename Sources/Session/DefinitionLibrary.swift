@@ -13,6 +13,19 @@ package final class DefinitionLibrary: DefinitionSource {
     var patch: Patch
     /// The files on the way back to itself; nil: it does not have itself inside.
     var circle: [String]?
+    /// It has too many nodes, with the files that it names.
+    var isTooLarge = false
+  }
+
+  /// Files with themselves inside, while one file is read with all that it names. They are known for that long only, as
+  /// where a circle was entered decides what is found of it; but to read them again on each way would take for ever.
+  private final class Circles: Sendable {
+    private let entries = Mutex<[String: Entry]>([:])
+
+    subscript(place: String) -> Entry? {
+      get { entries.withLock { $0[place] } }
+      set { entries.withLock { $0[place] = newValue } }
+    }
   }
 
   /// Contents of files, by their places; all libraries of a session share it.
@@ -70,6 +83,8 @@ package final class DefinitionLibrary: DefinitionSource {
   private let shelf: Shelf
   /// Places of the files that are being read, the outermost first.
   private let way: [String]
+  /// Of the file that is being read; nil: of none.
+  private let circles: Circles?
   /// A circle found on the way.
   private let circle = Mutex<[String]?>(nil)
   /// Patches with paths relative to the folder of `file`.
@@ -79,11 +94,14 @@ package final class DefinitionLibrary: DefinitionSource {
     self.init(for: file ?? "", kinds: kinds, shelf: shelf, way: file.map { [Self.place(of: $0)] } ?? [])
   }
 
-  private init(for file: String, kinds: KindCatalogue, shelf: Shelf, way: [String]) {
+  private init(
+    for file: String, kinds: KindCatalogue, shelf: Shelf, way: [String], circles: Circles? = nil
+  ) {
     self.file = file
     self.kinds = kinds.with(definitions: nil)
     self.shelf = shelf
     self.way = way
+    self.circles = circles
   }
 
   /// The kinds with the files of sub-patches of a patch.
@@ -107,14 +125,17 @@ package final class DefinitionLibrary: DefinitionSource {
 
   /// Content of the file at this place; throws if it cannot be read.
   func entry(at place: String) throws(FileError) -> Entry {
-    if let known = shelf[place] { return known }
+    let circles = self.circles ?? Circles()
+    if let known = shelf[place] ?? circles[place] { return known }
     let bytes: [UInt8]
     if let known = shelf.bytes(at: place) { bytes = known } else { bytes = try PatchFile.read(place) }
-    let inner = DefinitionLibrary(for: place, kinds: kinds, shelf: shelf, way: way + [place])
-    let patch = PatchReader.read(bytes: bytes, file: place, catalogue: kinds.with(definitions: inner)).patch
-    let entry = Entry(bytes: bytes, patch: patch, circle: inner.circle.withLock { $0 })
-    // Where the circle was entered decides what is found of it.
-    if entry.circle == nil { shelf[place] = entry }
+    let inner = DefinitionLibrary(
+      for: place, kinds: kinds, shelf: shelf, way: way + [place], circles: circles)
+    let (patch, isTooLarge) = PatchReader.definition(
+      bytes: bytes, file: place, catalogue: kinds.with(definitions: inner))
+    let entry = Entry(
+      bytes: bytes, patch: patch, circle: inner.circle.withLock { $0 }, isTooLarge: isTooLarge)
+    if entry.circle == nil { shelf[place] = entry } else { circles[place] = entry }
     return entry
   }
 
@@ -174,6 +195,7 @@ package final class DefinitionLibrary: DefinitionSource {
         self.circle.withLock { $0 = circle }
         return .recursive(circle)
       }
+      if entry.isTooLarge { return .tooLarge }
       let doubts = shelf.doubts
       if let known = rebased.withLock({ $0[place] }), known.doubts == doubts { return .found(known.patch) }
       let patch = FilePaths(from: place, to: file, catalogue: kinds).rebased(entry.patch)

@@ -184,6 +184,47 @@ import Testing
     own.close()
   }
 
+  /// There are more ways through such files than could be followed.
+  @Test func filesThatAllNameEachOtherAreReadOnce() throws {
+    let folder = try Folder()
+    defer { withExtendedLifetime(folder) {} }
+    let names = (0..<14).map { "c\($0).patch" }
+    let text = "sostenuto 1\n" + names.map { "node \($0.dropLast(6)) patch file=\($0)\n" }.joined()
+    for name in names { _ = try folder.file(name, text) }
+    let path = try folder.file("a.patch", text)
+    let catalogue = DefinitionLibrary.catalogue(for: path)
+    let (patch, faults) = PatchReader.read(text, file: path, catalogue: catalogue)
+    #expect(patch.nodes.count == names.count)
+    #expect(faults.count == names.count && faults.allSatisfy { $0.message.contains("have itself inside") })
+    // What is set right is read again.
+    for name in names { _ = try folder.file(name, "sostenuto 1\nnode g gain\n") }
+    let (whole, none) = PatchReader.read(text, file: path, catalogue: catalogue)
+    #expect(whole.nodes.count == 2 * names.count && none == [])
+  }
+
+  @Test func filesThatMultiplyAreRefusedWithTheirPlace() throws {
+    let folder = try Folder()
+    defer { withExtendedLifetime(folder) {} }
+    func nodes(_ count: Int, _ kind: String) -> String {
+      "sostenuto 1\n" + (0..<count).map { "node n\($0) \(kind)\n" }.joined()
+    }
+    _ = try folder.file("1.patch", nodes(50, "gain"))
+    _ = try folder.file("2.patch", nodes(50, "patch file=1.patch"))
+    _ = try folder.file("3.patch", nodes(50, "patch file=2.patch"))
+    _ = try folder.file("4.patch", nodes(3, "patch file=3.patch"))
+    let text = "sostenuto 1\nnode g gain\nnode v patch file=4.patch\n"
+    let path = try folder.file("a.patch", text)
+    let catalogue = DefinitionLibrary.catalogue(for: path)
+    let (patch, faults) = PatchReader.read(text, file: path, catalogue: catalogue)
+    #expect(patch.names == ["g", "v"])
+    #expect(faults.map(\.line) == [3] && faults.first?.message.hasPrefix("`v` does not fit") == true)
+    #expect(throws: EditError.tooManyNodes("w")) {
+      let node = Node(
+        id: NodeID(raw: 0), name: "w", kind: "patch", settings: [ParameterPath("file"): .text("4.patch")])
+      _ = try patch.applying(.add(node, before: nil), catalogue: catalogue)
+    }
+  }
+
   @Test func aMissingFileIsAPlaceholderWhoseCablesAndValuesWait() throws {
     let (folder, path) = try folder()
     let hall = folder.path + "/fx/hall.patch"
