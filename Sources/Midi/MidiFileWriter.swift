@@ -67,8 +67,12 @@ public enum MidiFileWriter {
       let tick = stretches.last?.tick(next.frame, ticks, rate) ?? 0
       stretches.append(Stretch(next.frame, tick: tick, next.pulse))
     }
+    // Frames come in order, so the search goes on from the last one's stretch.
+    var stretch = 0
     func tick(_ frame: Int64) -> Int64 {
-      (stretches.last { $0.frame <= frame } ?? stretches[0]).tick(frame, ticks, rate)
+      while stretch > 0, stretches[stretch].frame > frame { stretch -= 1 }
+      while stretch + 1 < stretches.count, stretches[stretch + 1].frame <= frame { stretch += 1 }
+      return stretches[stretch].tick(frame, ticks, rate)
     }
     var track: [UInt8] = []
     var last: Int64 = 0

@@ -163,6 +163,23 @@ import Testing
     }
   }
 
+  @Test func manyChangesOfTempoKeepNotesAtTheirFrames() throws {
+    let count = 3000
+    let pulses = (0..<count).map { number in
+      var pulse = Transport.Pulse()
+      pulse.tempo = number % 2 == 0 ? 120 : 60
+      return MidiFileWriter.Pulse(frame: Int64(number) * 480, pulse: pulse)
+    }
+    let frames = (0..<count).map { Int64($0) * 480 + 100 }
+    let bytes = MidiFileWriter.bytes(
+      frames.map { (frame: $0, event: Event(.noteOn, key: 60, value: 100)) }, frames: Int64(count) * 480,
+      rate: 48000, pulses: pulses)
+    let file = try MidiFile(bytes: bytes)
+    let notes = file.events.filter { $0.event.kind == .noteOn }
+    let places = notes.map { Int64(($0.seconds * 48000).rounded()) }
+    #expect(places == frames)
+  }
+
   /// Every kind of message, two tempos, two tracks.
   static let example = MidiWriter.file(
     format: 1, division: 480,

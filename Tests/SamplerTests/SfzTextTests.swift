@@ -144,6 +144,39 @@ import Testing
     #expect(reader.findings.map(\.line) == [4])
   }
 
+  @Test func manyCurvesTakeTheNumbersThatAreFree() {
+    let reader = read(
+      "<region> sample=a.wav volume_oncc1=10 volume_curvecc1=7 pan_oncc2=10 pan_curvecc2=9\n"
+        + "<curve> curve_index=8 v000=0.75 v127=0.75\n<curve> v000=0.25 v127=0.25\n"
+        + "<curve> v000=0.5 v127=0.5\n"
+        + String(repeating: "<curve>", count: 20_000))
+    func curve(_ control: Int) -> [Float]? {
+      reader.regions[0].shape.modulations.first { Int($0.source) == control }?.curve.values
+    }
+    #expect(curve(1)?[64] == 0.25 && curve(2)?[64] == 0.5)
+    #expect(reader.findings == [])
+  }
+
+  /// Each of them splits the region, and all that follow in a group.
+  @Test func fewControllersCanReverseARegion() {
+    let most = SfzRegion.mostReverses
+    let reader = read(
+      "<group>" + (0..<100).map { " reverse_locc\($0)=64 reverse_hicc\($0)=100" }.joined()
+        + "\n<region> sample=a.wav\n<region> sample=b.wav")
+    #expect(reader.regions.map(\.reverses.count) == [most, most])
+    #expect(reader.played.reduce(0) { count, _ in count + 1 } == 2 * (1 + 2 * most))
+    #expect(reader.findings.count == 2 * (100 - most))
+    #expect(
+      reader.findings.first?.message
+        == "at most 8 controllers can reverse a region; `reverse_locc8` is left out")
+  }
+
+  @Test func manySoundFilesBelowOneHeaderAreRead() {
+    let reader = read("<sample>" + String(repeating: "data=x$ ", count: 20_000) + "\n<region> sample=*sine")
+    #expect(reader.regions.count == 1)
+    #expect(reader.opcodes.first { $0.name == "data" }?.count == 20_000)
+  }
+
   // MARK: Names of files
 
   @Test func samplesAreFoundWhateverTheEncodingOfTheirNames() throws {

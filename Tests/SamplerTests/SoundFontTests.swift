@@ -140,6 +140,87 @@ import Testing
     #expect(abs(20 * log10(output[6000] / loud) + 6) < 0.05)
   }
 
+  /// A bank of one instrument: a preset with `zones` zones of it, and presets without any. `instrument`: generators of
+  /// each of its zones.
+  private func crowded(zones: Int, instrument: [[(Int, Int)]], empty: Int = 0) -> [UInt8] {
+    func u16(_ value: Int) -> [UInt8] { [UInt8(value & 255), UInt8(value >> 8 & 255)] }
+    func u32(_ value: Int) -> [UInt8] { u16(value & 0xFFFF) + u16(value >> 16 & 0xFFFF) }
+    func chunk(_ tag: String, _ body: [UInt8]) -> [UInt8] { Array(tag.utf8) + u32(body.count) + body }
+    func name(_ count: Int = 20) -> [UInt8] { [120] + [UInt8](repeating: 0, count: count - 1) }
+    let none = [UInt8](repeating: 0, count: 10)
+    var phdr: [UInt8] = []
+    for number in 0...empty {
+      let first = number == 0 ? 0 : zones
+      phdr += name() + u16(number & 127) + u16(number >> 7)
+      phdr += u16(first) + u32(0) + u32(0) + u32(0)
+    }
+    phdr += name() + u32(0) + u16(zones)
+    phdr += u32(0) + u32(0) + u32(0)
+    var (pbag, pgen, ibag, igen): ([UInt8], [UInt8], [UInt8], [UInt8]) = ([], [], [], [])
+    for number in 0...zones { pbag += u16(number) + u16(0) }
+    for _ in 0..<zones { pgen += u16(41) + u16(0) }
+    for zone in instrument {
+      ibag += u16(igen.count / 4) + u16(0)
+      for (number, value) in zone { igen += u16(number) + u16(value) }
+    }
+    ibag += u16(igen.count / 4) + u16(0)
+    let inst = name() + u16(0) + name() + u16(instrument.count)
+    var shdr = name() + u32(0) + u32(100)
+    shdr += u32(10) + u32(90) + u32(48000)
+    shdr += u16(60) + u16(0) + u16(1) + name(46)
+    let tables: [UInt8] = [
+      chunk("phdr", phdr), chunk("pbag", pbag), chunk("pmod", none), chunk("pgen", pgen + u32(0)),
+      chunk("inst", inst), chunk("ibag", ibag), chunk("imod", none), chunk("igen", igen + u32(0)),
+      chunk("shdr", shdr),
+    ].flatMap { $0 }
+    let samples = chunk("smpl", [UInt8](repeating: 0, count: 400))
+    var body = Array("sfbk".utf8)
+    body += chunk("LIST", Array("sdta".utf8) + samples)
+    body += chunk("LIST", Array("pdta".utf8) + tables)
+    return chunk("RIFF", body)
+  }
+
+  @Test func presetsWithoutZonesTakeNoMemory() throws {
+    let bytes = try [0, 20_000].map { empty in
+      let bank = crowded(zones: 1, instrument: [[(53, 0)]], empty: empty)
+      let (resource, report) = try InstrumentLoader.load(path: folder.write("e.sf2", bank))
+      #expect(report.regions == 1 && report.findings == [])
+      return resource.bytes
+    }
+    #expect(bytes[0] == bytes[1])
+  }
+
+  /// Each zone of the preset goes through all of the instrument, though none makes a region.
+  @Test func zonesThatMakeNoRegionAreCountedToo() {
+    let instrument = [[(Int, Int)]](repeating: [(17, 1)], count: 1000)
+    let path = folder.write("z.sf2", crowded(zones: 1000, instrument: instrument))
+    #expect {
+      try InstrumentLoader.load(path: path)
+    } throws: {
+      "\($0)".contains("the bank has too many regions")
+    }
+  }
+
+  /// For each key and velocity there is a list of regions.
+  @Test func listsOfRegionsThatOverlapAreLimited() throws {
+    let sample = try AudioFile.generated("*silence", harmonics: 1, in: SamplePool())
+    func fault(most: Int) -> String? {
+      var builder = InstrumentBuilder(capacity: 40)
+      builder.mostEntries = most
+      for number in 0..<40 {
+        var settings = RegionSettings()
+        settings.highVelocity = 127 - number
+        _ = settings.clamp(to: sample)
+        builder.add(settings, sample)
+      }
+      _ = builder.build(name: "crowd")
+      return builder.fault
+    }
+    // 40 + 39 + ... + 1 regions, and the lengths of the lists.
+    #expect(fault(most: 900) == nil)
+    #expect(fault(most: 800)?.hasPrefix("too many regions overlap") == true)
+  }
+
   @Test func aBankThatIsRefusedClosesItsFileOnce() throws {
     let path = folder.write("d.sf2", Array(BankWriter.bytes([]).prefix(60)))
     let other = folder.write("other.txt", "other")

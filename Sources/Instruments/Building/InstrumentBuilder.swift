@@ -7,6 +7,8 @@ import Sampler
 struct InstrumentBuilder {
   /// Regions of an instrument; a file may ask for more.
   static let mostRegions = 200_000
+  /// Entries of all lists for keys and velocities, far more than the largest banks have.
+  var mostEntries = 1 << 24
 
   struct Program {
     var bank: Int
@@ -23,6 +25,8 @@ struct InstrumentBuilder {
 
   /// Number of regions.
   private(set) var count = 0
+  /// What `build` left out; nil: nothing.
+  private(set) var fault: String?
   private let regions: UnsafeMutableBufferPointer<Region>
   private var extents: [Extent] = []
   private var conditions: [ControlRange] = []
@@ -124,8 +128,9 @@ struct InstrumentBuilder {
   }
 
   /// The image with the memory that it and its samples use.
-  func build(name: String) -> Resource {
-    let (keys, rows, noteLists) = index()
+  mutating func build(name: String) -> Resource {
+    let (keys, rows, noteLists, isCut) = index()
+    if isCut { fault = "too many regions overlap; some keys are silent at some velocities" }
     var lists = noteLists
     let controlLists = controlIndex(&lists)
     var standing = [Float](repeating: 0, count: Source.controllers)
@@ -170,8 +175,8 @@ struct InstrumentBuilder {
 
   /// Index of regions by program, trigger, key and velocity: a row for each key, and for each velocity of a
   /// row an offset into one array of lists, each preceded by its length. Equal rows and equal lists are
-  /// stored once.
-  private func index() -> (keys: [UInt32], rows: [UInt32], lists: [UInt32]) {
+  /// stored once. `isCut`: the lists would have had too many entries, and some are empty.
+  private func index() -> (keys: [UInt32], rows: [UInt32], lists: [UInt32], isCut: Bool) {
     var byKey = [[UInt32]](repeating: [], count: max(1, programs.count) * 256)
     for (number, extent) in extents.enumerated() {
       let first = extent.program * 256 + (extent.isRelease ? 128 : 0)
@@ -183,6 +188,7 @@ struct InstrumentBuilder {
     var keys = [UInt32](repeating: 0, count: byKey.count)
     var rows = [UInt32](repeating: 0, count: 128)
     var lists: [UInt32] = [0]
+    var isCut = false
     var places: [[UInt32]: UInt32] = [[]: 0]
     // Keys with the same candidates share a row.
     var rowsByCandidates: [[UInt32]: UInt32] = [[]: 0]
@@ -194,9 +200,9 @@ struct InstrumentBuilder {
       }
       keys[key] = UInt32(rows.count / 128)
       rowsByCandidates[candidates] = keys[key]
-      rows += row(of: candidates, &lists, &places)
+      rows += row(of: candidates, &lists, &places, &isCut)
     }
-    return (keys, rows, lists)
+    return (keys, rows, lists, isCut)
   }
 
   /// Offset of the list of regions that a controller starts, for each program and controller.
@@ -217,7 +223,8 @@ struct InstrumentBuilder {
   }
 
   private func row(
-    of candidates: [UInt32], _ lists: inout [UInt32], _ places: inout [[UInt32]: UInt32]
+    of candidates: [UInt32], _ lists: inout [UInt32], _ places: inout [[UInt32]: UInt32],
+    _ isCut: inout Bool
   ) -> [UInt32] {
     // Velocities at which the list changes.
     var edges: Set<Int> = [0]
@@ -233,6 +240,9 @@ struct InstrumentBuilder {
       }
       if let known = places[list] {
         place = known
+      } else if lists.count + list.count >= mostEntries {
+        isCut = true
+        place = 0
       } else {
         place = UInt32(lists.count)
         places[list] = place

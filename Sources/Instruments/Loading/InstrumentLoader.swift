@@ -59,12 +59,24 @@ public enum InstrumentLoader {
     options.progress?.expect(Set(reader.regions.compactMap(\.sample)).count)
     var findings = reader.findings
     let regions = reader.played
-    var builder = InstrumentBuilder(capacity: regions.reduce(0) { count, _ in count + 1 })
+    // Those that are split may become too many.
+    var count = 0
+    for settings in regions {
+      guard count < InstrumentBuilder.mostRegions else {
+        findings.append(
+          Finding(
+            .corrected, file: settings.line.file, line: settings.line.line,
+            "the instrument has too many regions, with those that are split; the rest is left out"))
+        break
+      }
+      count += 1
+    }
+    var builder = InstrumentBuilder(capacity: count)
     builder.controls.merge(reader.controls) { $1 }
     builder.switchDefault = reader.switchDefault
     builder.effects = reader.effects.plan
     let used = reader.regions.reduce(into: Set<Int>()) { $0.formUnion($1.usedControllers) }
-    for var settings in regions {
+    for (_, var settings) in zip(0..<count, regions) {
       settings.addUsualControllers(except: used)
       if settings.isSilent {
         builder.add(settings, try library.silence())
@@ -105,6 +117,7 @@ public enum InstrumentLoader {
       throw error
     }
     let resource = builder.build(name: lastComponent(path))
+    if let fault = builder.fault { findings.append(Finding(.corrected, file: path, line: 0, fault)) }
     let report = InstrumentReport(
       path: path, format: "SFZ", regions: builder.count, samples: library.count,
       bytes: resource.bytes, keys: builder.keys,

@@ -285,6 +285,13 @@ extension SfzReader {
         guard var number = real(name, value, range, place) else { return true }
         // Bend conditions are -1...1.
         if control == Source.bend { number = (number - 64) / (number < 64 ? 64 : 63) }
+        if word == "reverse_", region.reverses.count >= SfzRegion.mostReverses,
+          !region.reverses.contains(where: { Int($0.control) == control })
+        {
+          let most = SfzRegion.mostReverses
+          find("at most \(most) controllers can reverse a region; `\(name)` is left out", place)
+          return true
+        }
         SfzRegion.range(control, in: &region[keyPath: path]) {
           if end == "locc" { $0.low = Float(number) } else { $0.high = Float(number) }
         }

@@ -26,6 +26,10 @@ struct SfzReader {
   /// 128 values by number, of the `<curve>` headers.
   private var curves: [Int: [Float]] = [:]
   private var curve: SfzCurve?
+  /// All curves below this number are there.
+  private var nextCurve = SfzReader.ownCurves
+  /// True when regions were left out.
+  private var isFull = false
   /// Embedded sound files, by name and by name after the default path.
   private(set) var embedded: [String: [UInt8]] = [:]
   /// The `<effect>` headers.
@@ -48,9 +52,7 @@ struct SfzReader {
       if level == .curve { reader.closeCurve() }
       if level == .sample { reader.closeSample() }
       if level == .effect { reader.closeEffect() }
-      if level == .region, reader.regions.count < InstrumentBuilder.mostRegions {
-        reader.regions.append(region)
-      }
+      if level == .region { reader.append(region) }
     }
     for (token, place) in scanner.tokens {
       switch token {
@@ -129,6 +131,15 @@ struct SfzReader {
     }
   }
 
+  private mutating func append(_ region: SfzRegion) {
+    if regions.count < InstrumentBuilder.mostRegions {
+      regions.append(region)
+    } else if !isFull {
+      isFull = true
+      find("the instrument has too many regions; those from here on are left out", region.line)
+    }
+  }
+
   /// The regions as played, with those that are split into parts.
   var played: some Sequence<RegionSettings> {
     regions.enumerated().lazy.flatMap { number, region in
@@ -141,7 +152,8 @@ struct SfzReader {
   /// ARIA's predefined curves come first and cannot be replaced; curves without a number follow in order.
   private mutating func closeCurve() {
     guard let curve else { return }
-    let number = curve.number ?? (Self.ownCurves...).first { curves[$0] == nil }!
+    while curves[nextCurve] != nil { nextCurve += 1 }
+    let number = curve.number ?? nextCurve
     if number < Self.ownCurves {
       find(
         "the curves 0 to \(Self.ownCurves - 1) are the format's own; curve_index=\(number) is left out",

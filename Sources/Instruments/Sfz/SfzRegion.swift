@@ -27,10 +27,13 @@ struct SfzRegion {
   /// Crossfades by controllers, by their numbers.
   var controlFades: [Int: ControlFade] = [:]
   var controlPower = true
-  /// Controllers that reverse playback.
+  /// Controllers that reverse playback, at most `mostReverses`.
   var reverses: [ControlRange] = []
   /// Number of the curve of `off_mode=time`.
   var offCurveNumber: Int?
+
+  /// Each controller that reverses playback splits the region in three.
+  static let mostReverses = 8
 
   /// A region without any opcodes.
   init() {

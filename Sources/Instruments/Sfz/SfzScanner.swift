@@ -30,6 +30,8 @@ struct SfzScanner {
   private var isTooDeep = false
   private var bytes = 0
   private var header = ""
+  /// True when `encoding=base64` stands below the header.
+  private var isBase64 = false
 
   /// Reads the file and its includes; failed includes are findings. Worker.
   init(path: String) throws(LoadError) {
@@ -213,6 +215,7 @@ struct SfzScanner {
         }
         header = TextFile.text(bytes[(index + 1)..<end]).lowercased()
         tokens.append((.header(header), place))
+        isBase64 = false
         index = end + 1
         continue
       }
@@ -234,7 +237,9 @@ struct SfzScanner {
       var last = end
       while last > index + 1, Self.isSpace(bytes[last - 1]) { last -= 1 }
       let first = Self.skip(bytes, index + 1, while: Self.isSpace)
-      tokens.append((.opcode(name, first < last ? TextFile.text(bytes[first..<last]) : ""), place))
+      let value = first < last ? TextFile.text(bytes[first..<last]) : ""
+      tokens.append((.opcode(name, value), place))
+      if name == "encoding", value == "base64" { isBase64 = true }
       index = end
     }
   }
@@ -282,13 +287,10 @@ struct SfzScanner {
   private mutating func embed(
     _ name: String, _ text: [UInt8], from start: Int, _ place: inout SourceLine
   ) -> Int {
-    let said = tokens.reversed().prefix {
-      if case .header = $0.token { return false }
-      return true
-    }
-    let isBase64 = name != "data" || said.contains { $0.token == .opcode("encoding", "base64") }
     let decoded =
-      isBase64 ? EmbeddedSample.base64(text, from: start) : EmbeddedSample.rapture(text, from: start)
+      name != "data" || isBase64
+      ? EmbeddedSample.base64(text, from: start)
+      : EmbeddedSample.rapture(text, from: start)
     tokens.append((.data(name, decoded.bytes), place))
     for index in start..<decoded.end {
       // A line end may have two bytes.

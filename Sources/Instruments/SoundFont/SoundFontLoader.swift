@@ -12,6 +12,13 @@ struct SoundFontLoader {
   private let pool: SamplePool
   /// Modulators of the region before, which most regions repeat.
   private var modulators: [SoundFontFile.Modulator] = []
+  /// Zones of instruments that were looked at, with those that make no region.
+  private var zones = 0
+
+  /// Presets of a bank: a file may ask for more, and each takes kilobytes even if it is silent.
+  static let mostPresets = 16384
+  /// Zones that are looked at. In real banks most make a region.
+  static let mostZones = 4 * InstrumentBuilder.mostRegions
 
   static func load(
     _ path: String, _ options: LoadOptions
@@ -44,7 +51,7 @@ struct SoundFontLoader {
     }
     pool.options.progress?.expect(file.sampleBytes)
     for index in order {
-      addPreset(file.presets[index])
+      if !file.presets[index].zones.isEmpty { addPreset(file.presets[index]) }
       guard pool.options.progress?.isCancelled != true else {
         throw LoadError(path: file.path, .cancelled)
       }
@@ -53,6 +60,9 @@ struct SoundFontLoader {
       throw LoadError(path: file.path, .noPlayablePresets(findings.first))
     }
     let resource = builder.build(name: lastComponent(file.path))
+    if let fault = builder.fault {
+      findings.append(Finding(.corrected, file: file.path, line: 0, fault))
+    }
     let report = InstrumentReport(
       path: file.path, format: "SoundFont 2", regions: builder.count, samples: loaded.count,
       bytes: resource.bytes, keys: builder.keys, findings: findings)
@@ -66,6 +76,10 @@ struct SoundFontLoader {
 
   private mutating func addPreset(_ preset: SoundFontFile.Head) {
     let program = builder.programs.count
+    guard program < Self.mostPresets else {
+      note("presets", "the bank has too many presets; the rest is left out")
+      return
+    }
     builder.programs.append(InstrumentBuilder.Program(bank: preset.bank, program: preset.program))
     var shared = SoundFontZone()
     for (position, zone) in preset.zones.enumerated() {
@@ -88,15 +102,17 @@ struct SoundFontLoader {
   ) {
     var shared = SoundFontZone()
     for (position, number) in instrument.zones.enumerated() {
+      // Every instrument of every preset: a small damaged file could ask for millions.
+      guard builder.count < InstrumentBuilder.mostRegions, zones < Self.mostZones else {
+        note("regions", "the bank has too many regions; the rest is left out")
+        return
+      }
+      if pool.options.progress?.isCancelled == true { return }
+      zones += 1
       let stated = file.instrumentZones[number]
       guard let last = stated.generators.last, last.number == SoundFontZone.Generator.sample else {
         if position == 0 { shared.state(stated) }
         continue
-      }
-      // Every instrument of every preset: a small damaged file could ask for millions.
-      guard builder.count < InstrumentBuilder.mostRegions else {
-        note("regions", "the bank has too many regions; the rest is left out")
-        return
       }
       var zone = shared
       zone.state(stated)
