@@ -12,7 +12,7 @@ public struct Drum: Kernel {
     inputs: [
       PortDescription(
         "gate", .flexible,
-        "Strikes where it rises above zero, as loud as it is high, up to 1; what it does then is of no account.",
+        "Each rise above 0 triggers a stroke; the value at that frame (0 to 1) is its loudness. Later values are ignored.",
         role: .gate)
     ],
     outputs: [PortDescription("out", .flexible, "One drum for each channel of the gate.")],

@@ -4,8 +4,8 @@ import Realtime
 
 /// Echoes that are bent or crossfaded when their time changes, in taps, from side to side, and darker each time.
 ///
-/// A glide goes to its time as a capacitor is loaded, so that pitch bends as that of a tape does. A fade stays where it is, and
-/// goes to the new time by crossfade. Both courses are calculated while `change` is crossfaded.
+/// In a glide the delay time approaches its target exponentially, so that pitch bends as that of a tape does. A fade
+/// stays where it is, and goes to the new time by crossfade. Both courses are calculated while `change` is crossfaded.
 public struct Echo: Kernel {
   public static let description = KindDescription(
     name: "echo", summary: "Echoes in taps, from side to side, darker each time; their time glides or fades.",

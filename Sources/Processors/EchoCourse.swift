@@ -12,7 +12,7 @@ struct EchoCourse: BitwiseCopyable {
   /// All frames of the block have the same places.
   private(set) var rests = false
 
-  /// Frames between a tap and the present, at least: a vector of it reads nothing that is written with it.
+  /// Minimum tap delay, in frames, so that a 16-frame read never overlaps the vector being written.
   static var nearest: Double { @inline(__always) @_noLocks get { 20 } }
   /// Floats of a tap: 64 wholes, 64 parts, eight weights.
   private static var stride: Int { @inline(__always) @_noLocks get { 144 } }

@@ -13,7 +13,7 @@ private enum Endpoint {
       smoothing: .none),
     ParameterDescription(
       "connect",
-      "Ports of other programs that they lead to: names or patterns such as system:playback_*, with commas between; as many names as channels are one for each; auto is the sound card.",
+      "Ports of other programs that they lead to: names or patterns such as system:playback_*, with commas between. If there are as many names as channels, name n connects to channel n. `auto` connects to the sound card.",
       form: .text, default: .text("auto"), smoothing: .none),
     ParameterDescription(
       "device",

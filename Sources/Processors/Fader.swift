@@ -14,7 +14,7 @@ public struct Fader: Kernel {
       .percent("mix", "How much of it is `b`.", default: 50),
       .choice(
         "law",
-        "Linear: both halves of one sound are as loud as the whole. Power: so are halves of different sounds.",
+        "`linear`: constant level for identical inputs. `power`: constant level for unrelated inputs.",
         ["linear", "power"]),
     ], amplification: .never, cost: .init(8, perChannel: 4))
 

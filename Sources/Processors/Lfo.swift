@@ -24,7 +24,7 @@ public struct Lfo: Kernel {
     parameters: [
       .choice(
         "shape",
-        "The wave. Saws go up or down; random takes a new value in each cycle (sample and hold), wander goes on to it.",
+        "The wave. Saws go up or down; `random` takes a new value in each cycle (sample and hold). `wander` glides to a new random value during each cycle.",
         ["sine", "triangle", "up", "down", "square", "random", "wander"]),
       rateDescription,
       .number(

@@ -19,7 +19,7 @@ public struct Limiter: Kernel {
         unit: .seconds),
       ParameterDescription(
         "peaks",
-        "True: also between frames, as BS.1770 has it. Sample: of frames only, cheaper and a little sooner.",
+        "`true`: also between frames, as BS.1770 has it. `sample` limits sample peaks only; it costs less CPU and has less latency (62 instead of 82 frames at 48 kHz).",
         form: .choice(["true", "sample"]), range: 0...1, default: .text("true"), smoothing: .structural),
       Dynamics.link,
     ], amplification: .never, cost: .init(60, perChannel: 60),

@@ -13,7 +13,7 @@ public struct Modal: Kernel {
     inputs: [
       PortDescription(
         "in", .flexible,
-        "Strokes, or any sound; one that stays at the pitch of a mode becomes as much louder as the mode rings."
+        "Strokes, or any sound. A steady tone at a mode's pitch is amplified; the longer that mode's decay, the more."
       )
     ],
     outputs: [PortDescription("out", .flexible)],

@@ -1,7 +1,7 @@
 /// Modulation of one block, by element, of parameters that the kernel smooths itself: the gains of a matrix.
 ///
-/// It has the elements into which something sounds, in the order of the parameters and of their elements. All others have
-/// their own values, which are also what nothing but zeros gives.
+/// It has the elements that have a non-silent modulation cable, in the order of the parameters and of their elements.
+/// All others have their own values, which are also what nothing but zeros gives.
 public struct ModulatedElements: BitwiseCopyable {
   /// The elements, of which `count` are valid.
   public let list: UnsafeMutablePointer<ModulatedElement>

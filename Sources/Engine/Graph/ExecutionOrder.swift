@@ -1,10 +1,10 @@
 /// The nodes in execution order, cut into stretches that are compiled one by one.
 ///
-/// An edit changes the order where a new cable asks for it, and nowhere else: the nodes between the cable's ends are
-/// searched from both ends in turn, and what was found from the end that is done first moves past the other (after M.
-/// Bender, J. Fineman, S. Gilbert and R. Tarjan, "A new approach to incremental cycle detection and related problems",
-/// 2015). Whole stretches move without being compiled again. Which of the possible orders results depends on the edits
-/// before; the sound does not. Worker.
+/// An edit changes the order where a new cable asks for it, and nowhere else: search alternately forwards from the
+/// cable's destination and backwards from its source. When one search finishes, move the nodes it found past the other
+/// end (after M. Bender, J. Fineman, S. Gilbert and R. Tarjan, "A new approach to incremental cycle detection and
+/// related problems", 2015). Whole stretches move without being compiled again. Which of the possible orders results
+/// depends on the edits before; the sound does not. Worker.
 final class ExecutionOrder {
   /// Nodes of a stretch, about.
   var length = 256

@@ -29,8 +29,8 @@ extension StepRunner {
     return false
   }
 
-  /// True when a frame of an output that is read exceeds the limit. What lies behind the frames of this block raises doubts
-  /// only, like a large sound.
+  /// True when a frame of an output that is read exceeds the limit. Whole vectors are tested, so stale samples past the
+  /// block's end may fail the quick test; the exact test then decides.
   @inline(__always) @_noLocks func isUnfit(_ output: OutputPort) -> Bool {
     var bits = MagnitudeBits()
     bits.addWhole(output[0])
