@@ -43,6 +43,8 @@ extension Reconciler {
         known.isTail = false
         move(known)
       }
+      // It may have lost the map with its place in the patch.
+      known.isMapped = engine.mappedCables.contains(intent.ends)
       retarget(known, intent.target)
       graph.setCable(known, of: intent)
       return nil
