@@ -94,14 +94,28 @@ struct Source {
     }
   }
 
-  /// `line` counts from 0 and begins at byte `start`.
+  /// `line` counts from 0 and begins at byte `start`. Long words in the message are shortened.
   func diagnostic(
     _ offset: Int, line: Int, start: Int, _ message: String, hint: String?,
     severity: Diagnostic.Severity = .error
   ) -> Diagnostic {
     let place = place(offset, line: line, start: start)
     return Diagnostic(
-      file: file, line: place.line, column: place.column, severity: severity, message: message, hint: hint)
+      file: file, line: place.line, column: place.column, severity: severity,
+      message: Self.withShortQuotes(message), hint: hint)
+  }
+
+  /// Most characters of a quoted word in a message: a pasted one may have thousands.
+  private static let longestQuote = 60
+
+  /// A message whose words between backquotes are shortened in the middle.
+  private static func withShortQuotes(_ message: String) -> String {
+    guard message.utf8.count > longestQuote else { return message }
+    let parts = message.split(separator: "`", omittingEmptySubsequences: false)
+    return parts.enumerated().map { index, part -> String in
+      guard index % 2 == 1, part.count > longestQuote else { return String(part) }
+      return String(part.prefix(longestQuote - 20)) + "…" + String(part.suffix(19))
+    }.joined(separator: "`")
   }
 
   /// Place of a byte. `line` counts from 0 and begins at byte `start`.

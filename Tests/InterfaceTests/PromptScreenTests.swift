@@ -25,6 +25,20 @@ import Testing
     #expect(error == "x" || error == "4", "the mark stands below the mistake: \(stage.screen)")
   }
 
+  /// Quadratic work would take minutes.
+  @Test(.timeLimit(.minutes(1))) func aPastedWordOf20000LettersIsRefusedAtOnceInItsBeginningAndEnd() {
+    let stage = demo()
+    stage.press(":")
+    stage.app.handle(.paste(String(repeating: "a", count: 20_000) + "z"))
+    stage.press("enter")
+    #expect(stage.screen.contains("no verb `aaaa") && stage.screen.contains("…aaaa"), "\(stage.screen)")
+    #expect(footer(stage).contains("Esc leave"))
+    let text = String(repeating: "ab音", count: 20_000)
+    let lines = Wrapping.lines([Wrapping.words(text, .text)], columns: 78, gap: 1)
+    #expect(lines.allSatisfy { $0.width <= 78 })
+    #expect(lines.joined().map(\.text).joined() == text)
+  }
+
   @Test func aFunctionKeySaysThatThePromptIsOpen() {
     let stage = demo()
     stage.press(": =set F5")

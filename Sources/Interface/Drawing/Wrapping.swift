@@ -60,20 +60,24 @@ enum Wrapping {
     return lines
   }
 
+  /// A group that is wider than a line in pieces. Each character is measured once, since a pasted word has thousands.
   private static func pieces(_ group: [Span], columns: Int) -> [[Span]] {
     if group.width <= columns { return [group] }
     var pieces: [[Span]] = []
     for span in group {
-      var rest = span
-      while rest.width > columns {
-        var head = Substring(rest.text)
-        while DisplayWidth.of(head) > columns, head.count > 1 { head = head.dropLast() }
-        var piece = rest
-        piece.text = String(head)
-        pieces.append([piece])
-        rest.text.removeFirst(head.count)
+      var piece = span
+      piece.text = ""
+      var used = 0
+      for character in span.text {
+        let width = DisplayWidth.shown(character).width
+        if used > 0, used + width > columns {
+          pieces.append([piece])
+          (piece.text, used) = ("", 0)
+        }
+        piece.text.append(character)
+        used += width
       }
-      if !rest.text.isEmpty { pieces.append([rest]) }
+      if !piece.text.isEmpty { pieces.append([piece]) }
     }
     return pieces
   }
