@@ -109,6 +109,21 @@ enum Words {
   }
 }
 
+/// A word as it may be typed outside the language, such as a path at the prompt.
+public enum QuotedText {
+  /// The text between quotes, its escapes undone; what does not begin with a quote is taken as it is. Throws for
+  /// quotes that are not closed, with the column in the word.
+  public static func read(_ word: String) throws(Diagnostic) -> String {
+    guard word.utf8.first == UInt8(ascii: "\"") else { return word }
+    let source = Source(word, file: "")
+    do throws(Fault) {
+      return try Words.text(source, 0..<source.bytes.count)
+    } catch {
+      throw source.diagnostic(error, line: 0, start: 0)
+    }
+  }
+}
+
 /// Names of ports and settings: `piano.out`, `dist.drive`, `main.in[0]`, `main[0,1]`, `main[0..3,0]`,
 /// `main.in[..]`.
 enum Reference {

@@ -81,7 +81,7 @@ enum FrontEnd {
       lines?.end(by: ending)
       terminal?.end(by: ending)
     }
-    session.close()
+    session.close(keepingEdits: app.wish == .quitKeepingEdits)
   }
 
   /// Opens a patch, a patch that plays the file, or an empty one.
@@ -139,7 +139,7 @@ enum FrontEnd {
         if let text = app.takeCopied() { terminal.copy(text) }
         switch app.wish {
         case .none: break
-        case .quit: return loop.end()
+        case .quit, .quitKeepingEdits: return loop.end()
         case .suspend: terminal.suspend()
         case .redraw: terminal.redraw()
         }

@@ -45,7 +45,7 @@ enum LinearFrontEnd {
         if let text = app.takeCopied() { terminal.copy(text) }
         switch app.wish {
         case .none, .redraw: break
-        case .quit: return loop.end()
+        case .quit, .quitKeepingEdits: return loop.end()
         case .suspend: terminal.suspend()
         }
         app.wish = .none

@@ -219,6 +219,9 @@ import Testing
     #expect(stage.app.wish == .none)
     stage.press("q n")
     #expect(stage.app.wish == .quit)
+    stage.app.wish = .none
+    stage.press("esc : =q! enter")
+    #expect(stage.app.wish == .quitKeepingEdits)
   }
 
   @Test func aClickFocusesADragFromPortToPortConnects() {

@@ -153,6 +153,59 @@ import Testing
     #expect(stage.names == ["tone", "out"])
   }
 
+  @Test func aNameWithQuotesIsCompletedAndOpened() throws {
+    let shelf = try Shelf()
+    try "sostenuto 1\nnode buzz oscillator\n".write(
+      toFile: shelf.path + "/a\"b.patch", atomically: true, encoding: .utf8)
+    let stage = Stage()
+    stage.press(":")
+    stage.type("open \(shelf.path)/a")
+    stage.press("tab enter")
+    #expect(stage.names == ["buzz"], "\(stage.screen)")
+    // Quotes that stay open name no file; the mark stands below them.
+    stage.press(":")
+    stage.type("open \"\(shelf.path)/song.patch")
+    stage.press("enter")
+    let error = try #require((stage.app.state.overlay as? Prompt)?.error)
+    #expect(error.text == "the quotes are not closed" && error.column == 5)
+    #expect(stage.names == ["buzz"])
+  }
+
+  /// The front end would wait for ever for what is typed on its own keyboard.
+  @Test(arguments: [
+    "open -", "open /dev/stdin", "open \"/dev/fd/0\"", "save -", "save /dev/stdin", "wq -", "export -",
+    "export /proc/self/fd/1", "piano /dev/stdin",
+  ])
+  func aStreamIsNoFile(line: String) {
+    let stage = Stage.demo()
+    stage.press(":")
+    stage.type(line)
+    stage.press("enter")
+    let error = (stage.app.state.overlay as? Prompt)?.error?.text ?? ""
+    #expect(error.contains("is no file: only files can be opened and saved here"), "\(stage.screen)")
+    #expect(stage.app.wish == .none && stage.session.file == nil)
+  }
+
+  @Test func aPathFromTheHomeFolderIsFoundWhereverOneIsTyped() {
+    for command in ["save", "export", "wq"] {
+      let stage = Stage.demo()
+      stage.press(":")
+      stage.type("\(command) ~/no such folder \(UUID().uuidString)/x")
+      stage.press("enter")
+      #expect(stage.app.state.message?.isError == true && !stage.message.contains("~"), "\(stage.message)")
+    }
+  }
+
+  @Test func aFileThatIsNotThereIsANewPatch() throws {
+    let shelf = try Shelf()
+    var options = SessionOptions()
+    options.keepsJournal = false
+    let workbench = SessionWorkbench(session: Session(options: options))
+    #expect(try workbench.open(shelf.path + "/none.patch").text == "none.patch is a new patch")
+    #expect(try workbench.open(shelf.path + "/song.patch").text == "opened \(shelf.path)/song.patch")
+    workbench.session.close()
+  }
+
   @Test func tabCompletesPathsWhereverOneIsTyped() throws {
     let shelf = try Shelf()
     let stage = Stage.demo()

@@ -104,6 +104,23 @@ import Testing
     try second.wait(for: "left 0")
   }
 
+  /// What the help of `:q!` says.
+  @Test func editsThatAreNotSavedOutliveQuittingByForce() throws {
+    let folder = try Folder()
+    let command = "XDG_STATE_HOME=\(folder.path) '\(Program.path)' '\(try patch(in: folder))' --driver clock"
+    let first = try Terminal(command)
+    try first.wait(for: "voices  0/64")
+    try first.type("insert echo delay into piano -> dist")
+    try first.wait(for: "insert echo delay into piano -> dist", "╭ echo ")
+    try first.type("q!")
+    try first.wait(for: "left 0")
+    let second = try Terminal(command)
+    try second.wait(for: "recovered 1 unsaved edit", "echo ━")
+    try second.press("q", "n")
+    try second.wait(for: "left 0")
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/.demo.patch.journal"))
+  }
+
   /// A device with two channels, and one with as many as are requested.
   @Test func channelsThatADeviceLacksAreMarkedAndSoundWhereTheyAre() throws {
     let folder = try Folder()

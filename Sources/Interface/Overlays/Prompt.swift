@@ -224,7 +224,13 @@ struct Prompt: Overlay {
   /// Executes a line of the language, or a command of the program.
   private func run(_ line: String, _ desk: Desk) throws {
     if let (command, argument) = PromptCommand.of(line) {
-      return try command.effect(desk, argument)
+      do {
+        return try command.effect(desk, argument)
+      } catch let fault as Diagnostic {
+        var fault = fault
+        fault.column += PromptCommand.column(ofArgumentIn: line)
+        throw fault
+      }
     }
     // Releases the keys held here too.
     if line.filter({ $0 != " " }) == "panic" { return desk.requests.append("panic") }

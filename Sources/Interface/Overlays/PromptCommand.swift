@@ -34,7 +34,7 @@ struct PromptCommand: Sendable {
         "save", "w", help: "save FILE: to the file that it came from, or to another",
         arguments: { FileWords.argument($1, endings: ["patch"]) }
       ) {
-        if $1.isEmpty { $0.requests.append("save") } else { Saving($0).save(as: unquoted($1)) }
+        if $1.isEmpty { $0.requests.append("save") } else { Saving($0).save(as: try path($1)) }
       },
       PromptCommand(
         "open", "e", "edit", help: "open FILE: a patch, or what plays an instrument, a sound or a MIDI file",
@@ -46,7 +46,7 @@ struct PromptCommand: Sendable {
         if file.isEmpty {
           Browser.open(nil, desk)
         } else {
-          Opening(desk).open(FilePath.resolved(unquoted(file), from: ""))
+          Opening(desk).open(try path(file))
         }
       },
       PromptCommand("merge", help: "merge the file's version with the patch, yours where both changed") {
@@ -62,19 +62,19 @@ struct PromptCommand: Sendable {
       ) { desk, file in
         if desk.isKeptRunning { return }
         if file.isEmpty, desk.workbench.file == nil { return Prompt.open("wq ", desk) }
-        Saving(desk).save(as: file.isEmpty ? nil : unquoted(file)) { $0.wish = .quit }
+        try Saving(desk).save(as: file.isEmpty ? nil : path(file)) { $0.wish = .quit }
       },
       PromptCommand("quit", "q", help: "quit; asks when something is not saved") { desk, _ in
         desk.requests.append("quit")
       },
       PromptCommand("quit!", "q!", help: "quit; edits that are not saved stay in the journal") { desk, _ in
-        if !desk.isKeptRunning { desk.wish = .quit }
+        if !desk.isKeptRunning { desk.wish = .quitKeepingEdits }
       },
       PromptCommand(
         "export", help: "export FILE: the history as a script",
         arguments: { FileWords.argument($1, endings: ["script"]) }
       ) { desk, file in
-        if file.isEmpty { Prompt.open("export ", desk) } else { Saving(desk).export(to: unquoted(file)) }
+        if file.isEmpty { Prompt.open("export ", desk) } else { Saving(desk).export(to: try path(file)) }
       },
       PromptCommand(
         "theme", help: "theme NAME: other colours",
@@ -95,7 +95,7 @@ struct PromptCommand: Sendable {
             + FileWords.argument(typed, endings: ["toml"])
         }
       ) { desk, name in
-        if !name.isEmpty { return desk.use(try desk.findLayout(unquoted(name))) }
+        if !name.isEmpty { return desk.use(try desk.findLayout(try path(name))) }
         desk.say(
           "piano \(desk.state.play.layout.name): there are \(KeyboardLayout.names), or name a TOML file")
       },
@@ -119,9 +119,18 @@ struct PromptCommand: Sendable {
     return (command, words.count > 1 ? String(words[1].trimming(" ")) : "")
   }
 
-  private static func unquoted(_ text: String) -> String {
-    text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
-      ? String(text.dropFirst().dropLast()) : text
+  /// Number of characters before the argument of a line.
+  static func column(ofArgumentIn line: String) -> Int {
+    let rest = line.drop { $0 == " " }.drop { $0 != " " }.drop { $0 == " " }
+    return line.count - rest.count
+  }
+
+  /// The path that an argument names, quoted or not, from the working folder or `~/`. Throws for `-` and the
+  /// like: the keys come from there, and reading it would wait for ever.
+  private static func path(_ argument: String) throws -> String {
+    let path = FilePath.resolved(try QuotedText.read(argument), from: "")
+    guard PatchFile.descriptor(of: path) == nil else { throw NoFile(name: path) }
+    return path
   }
 
   // MARK: Looking at sound
@@ -150,6 +159,12 @@ struct PromptCommand: Sendable {
       desk.state.view = .scope
     }
   }
+}
+
+/// A name that stands for an open stream.
+private struct NoFile: Error, CustomStringConvertible {
+  let name: String
+  var description: String { "`\(name)` is no file: only files can be opened and saved here" }
 }
 
 extension String {

@@ -2,8 +2,9 @@ import Patch
 import PatchLanguage
 import Screen
 
-/// Request of the user beyond the screen; the caller carries it out and resets it.
-public enum Wish: Sendable { case none, quit, suspend, redraw }
+/// Request of the user beyond the screen; the caller carries it out and resets it. `quitKeepingEdits`: what is
+/// not saved stays in the journal.
+public enum Wish: Sendable { case none, quit, quitKeepingEdits, suspend, redraw }
 
 /// The user's desk: the session, the view state and the focus. Actions, views and overlays work on it, and it
 /// knows none of them. Main thread.

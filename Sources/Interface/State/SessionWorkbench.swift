@@ -112,9 +112,11 @@ import Session
       scene.effects = [:]
       refreshDocument()
     }
+    let isNew = !PatchFile.exists(path)
     try session.openOther(path)
     guard let (text, isError) = session.diagnostics.summary else {
-      return session.songName.map { .init(Self.songPlays($0)) } ?? .init("opened \(path)")
+      if let song = session.songName { return .init(Self.songPlays(song)) }
+      return .init(isNew ? "\(PatchFile.split(path).name) is a new patch" : "opened \(path)")
     }
     return .init(text, isError: isError)
   }
