@@ -64,17 +64,36 @@ extension Session {
       var rehearsal = Rehearsal(patch: patch, history: history, catalogue: catalogue)
       for statement in statements { try rehearsal.perform(statement) }
       var answers: [String] = []
-      let (takes, edits) = (runningTakes.count, editCount)
+      let (takes, before) = (runningTakes.count, history)
+      changesOfLine = []
+      defer { changesOfLine = nil }
       do throws(EditError) {
         for statement in statements { answers.append(try perform(statement)) }
       } catch {
         // Only a file that could not be made is known no earlier.
         discardTakes(behind: takes)
-        for _ in edits..<editCount { _ = try? undo() }
+        takeBack(changesOfLine ?? [], to: before)
         throw error
       }
       return answers.joined(separator: " ; ")
     }
+  }
+
+  /// Takes back the changes of a refused line, the newest first. `before`: the history as it was.
+  private func takeBack(_ changes: [Change], to before: History) {
+    changesOfLine = nil
+    if changes.isEmpty { return }
+    for change in changes.reversed() {
+      guard let back = try? patch.applying(exactly: change.inverse, catalogue: catalogue) else { break }
+      recordStep(back)
+      // No step of the tape's own history: it has the refused edits too.
+      tape?.depth = (0, 0)
+      taping(tapedStep(back, isUndo: true)) { adopt(back, describing: "undo: a refused line", isUndo: true) }
+      tape?.depth = (0, 0)
+    }
+    history = before
+    // What can be undone and redone is in no step.
+    if journalFault == nil { try? rewriteJournal() }
   }
 
   /// Number of the edit that undo would revert; nil if there is none.
@@ -161,6 +180,7 @@ extension Session {
 
   /// `line`: nil if there is nothing left to do for the sound.
   private func adopt(_ change: Change, describing line: String? = nil, isUndo: Bool = false) {
+    changesOfLine?.append(change)
     moveTakes(to: change.patch)
     patch = change.patch
     maintainJournal()

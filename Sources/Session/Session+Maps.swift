@@ -20,6 +20,8 @@ extension Session {
   /// Gives the patch the values that maps have moved since the last call. What moves without a pause is one edit; the pause
   /// is counted in the engine's frames, so that a file played twice makes the same history.
   func followMaps() {
+    // A line with several statements is one: what moves meanwhile comes after it, also if it is taken back.
+    guard changesOfLine == nil else { return }
     let movements = engine.takeMovements()
     if movements.isEmpty { return }
     let pause = Int64(MapGesture.pause * engine.rate)

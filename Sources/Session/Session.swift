@@ -83,6 +83,8 @@ public struct SessionOptions: Sendable {
   var journaled = (undo: 0, redo: 0)
   /// Engine frame of the statement being performed; nil: the next block.
   var due: Int64?
+  /// Changes that the line being performed has made, if it has several statements: a refusal takes them back.
+  var changesOfLine: [Change]?
   /// Another session holds the file's journal.
   public internal(set) var isLocked = false
   /// Errors and warnings of the file when it was opened.

@@ -24,6 +24,27 @@ import Testing
     next.close()
   }
 
+  /// That a file cannot be made is known only when the line has been performed in part.
+  @Test func aLineThatIsRefusedAtItsEndLeavesHistoryAndJournalAsTheyWere() throws {
+    let folder = try Folder()
+    let session = try open(try folder.file("a.patch", JournalTests.patch))
+    try session.perform("set tone.level -20dB")
+    try session.perform("set tone.level -30dB")
+    try session.undo()
+    let before = session.patch
+    for edits in ["node a gain", "undo ; node a gain ; undo ; node b gain", "redo", "undo ; redo ; redo"] {
+      #expect(throws: Diagnostic.self) {
+        try session.perform("\(edits) ; record tone \(folder.path)/none/x.wav")
+      }
+      #expect(session.patch == before, "\(edits)")
+      #expect(session.undoList == ["set tone.level -20dB"] && session.redoList == ["set tone.level -30dB"])
+    }
+    session.close(keepingEdits: true)
+    let next = try open(folder.path + "/a.patch")
+    #expect(next.undoList == ["set tone.level -20dB"] && next.redoList == ["set tone.level -30dB"])
+    next.close()
+  }
+
   @Test func undoAndRedoAreExact() throws {
     let folder = try Folder()
     let session = try open(try folder.file("a.patch", JournalTests.patch))
