@@ -48,6 +48,23 @@ import Testing
     #expect(!line(scene, 50).contains("xruns"))
   }
 
+  /// The lock, the sign of what is not saved, driver and load are worth more than the middle of a name.
+  @Test func aLongNameIsShortenedToWhatTheRestLeaves() {
+    var scene = reconnecting().scene
+    scene.fileName = String(repeating: "a long name ", count: 20) + "end.patch"
+    scene.isModified = true
+    for columns in [30, 40, 60, 80, 120, 200] {
+      let row = line(scene, columns, isLocked: true)
+      #expect(row.contains("LOCKED") && row.contains("…") && row.contains("h •"), "\(columns): \(row)")
+      if columns >= 80 { #expect(row.contains("jack 48 kHz/64") && row.contains("load"), "\(row)") }
+    }
+    // What is looked into is seen, too.
+    var canvas = Canvas(columns: 80, rows: 1)
+    StatusLine.draw(scene, isLocked: true, inside: "verb/tank", on: &canvas, row: 0)
+    #expect(canvas.lines[0].contains("… > verb > tank •") || canvas.lines[0].contains("h > verb > tank •"))
+    #expect(canvas.lines[0].contains("LOCKED"))
+  }
+
   @Test func theLockIsSeenOnAnyScreen() {
     for columns in [30, 60, 80, 120] { #expect(line(busy(), columns, isLocked: true).contains("LOCKED")) }
   }

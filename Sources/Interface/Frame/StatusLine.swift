@@ -47,23 +47,45 @@ enum StatusLine {
       return
     }
     let fault = journalFault(status, isKnown: contents.isFaultKnown, columns: width)
-    // Dangers come first, since the end is cut.
-    let name =
-      (fault.map { [Span($0, .trouble), Span("  ")] } ?? []) + [Span(scene.fileName, .statusValue)]
-      + (contents.inside.map {
-        [Span(" > ", .statusBar), Span($0.split(separator: "/").joined(separator: " > "), .statusValue)]
-      } ?? [])
-      + (scene.isModified ? [Span(" •", .statusValue)] : [])
-    let room = width - 2 - name.width - 3
     var groups = notices(status, isLocked: contents.isLocked) + marks(PatchMarks.of(scene))
     if status.transport.isUsed, !status.isPatchbay { groups.append(transport(status.transport)) }
     groups += figures(status)
+    // Dangers come first, since the end is cut.
+    let danger = fault.map { [Span($0, .trouble), Span("  ")] } ?? []
+    let mark = scene.isModified ? [Span(" •", .statusValue)] : []
+    let columns = titleColumns(beside: groups, width: width, taken: danger.width + mark.width)
+    let name = danger + title(scene.fileName, inside: contents.inside, columns: columns) + mark
+    let room = width - 2 - name.width - 3
     fit(&groups, columns: room)
     let spans = groups.filter(\.isShown).map(\.spans)
     canvas.put(name, at: Point(1, row), columns: width - 2, on: .statusBar)
     canvas.put(
       [Span].fitting(spans, columns: max(0, room), gap: total(groups, gap: 3) <= room ? 3 : 2),
       endingAt: width - 1, row: row, on: .statusBar)
+  }
+
+  /// Columns of a name that is always whole, where the screen is not narrow.
+  private static let wholeName = 24
+
+  /// Columns for the names of the file and of what is looked into: what notices, the driver and the load leave.
+  private static func titleColumns(beside groups: [Group], width: Int, taken: Int) -> Int {
+    let needed = groups.filter { $0.rank <= .load && $0.rank != .switches }.reduce(0) {
+      $0 + ($1.rank == .take ? $1.short ?? $1.spans : $1.spans).width + 2
+    }
+    let least = min(wholeName, max(10, width - 14))
+    return max(1, min(max(least, width - 3 - needed - taken), width - 2 - taken))
+  }
+
+  /// `song.patch > verb > tank`: the name of the file is shortened first.
+  private static func title(_ file: String, inside: String?, columns: Int) -> [Span] {
+    let path = inside?.split(separator: "/").joined(separator: " > ")
+    let pathColumns = path.map { DisplayWidth.of($0) + 3 } ?? 0
+    let name = Wrapping.shortened(file, to: max(min(8, columns), columns - pathColumns))
+    guard let path else { return [Span(name, .statusValue)] }
+    let rest = max(2, columns - DisplayWidth.of(name) - 3)
+    return [
+      Span(name, .statusValue), Span(" > ", .statusBar), Span(Wrapping.shortened(path, to: rest), .statusValue),
+    ]
   }
 
   /// Figures that belong together.
