@@ -18,14 +18,10 @@ struct LineReading {
     let lines = bytes.count(where: { $0 == 10 }) + 1
     reading.nodes.reserveCapacity(lines)
     reading.cables.reserveCapacity(lines)
-    var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    var start = Lexer.start(of: bytes)
     var number = 0
     while start < bytes.count {
-      let end = bytes.withUnsafeBufferPointer { buffer in
-        var index = start
-        while index < buffer.count, buffer[index] != 10 { index += 1 }
-        return index
-      }
+      let end = Lexer.lineEnd(bytes, from: start)
       line(start..<end, number, &reading)
       start = end + 1
       number += 1

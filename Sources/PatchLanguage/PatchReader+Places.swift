@@ -21,9 +21,9 @@ extension PatchReader {
     let source = Source(text, file: "")
     var (places, later): ([SettingName: TextPlace], [SettingName: TextPlace]) = ([:], [:])
     var tokens: [Token] = []
-    var (start, number) = (0, 0)
+    var (start, number) = (Lexer.start(of: source.bytes), 0)
     while start < source.bytes.count {
-      let end = source.bytes[start...].firstIndex(of: 10) ?? source.bytes.count
+      let end = Lexer.lineEnd(source.bytes, from: start)
       tokens.removeAll(keepingCapacity: true)
       _ = try? Lexer.split(source.bytes, start..<end, into: &tokens)
       for clause in StatementParser.clauses(tokens) {

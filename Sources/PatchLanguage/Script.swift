@@ -27,10 +27,10 @@ public enum Script {
     var lines: [ScriptLine] = []
     var diagnostics: [Diagnostic] = []
     var due = (time: 0.0, place: BarPlace?.none)
-    var start = 0
+    var start = Lexer.start(of: source.bytes)
     var number = 0
     while start < source.bytes.count {
-      let end = source.bytes[start...].firstIndex(of: 10) ?? source.bytes.count
+      let end = Lexer.lineEnd(source.bytes, from: start)
       do throws(Fault) {
         if let line = try read(source, start..<end, number: number, due: &due) { lines.append(line) }
       } catch {

@@ -159,6 +159,14 @@ extension ReaderTests {
       "\u{FEFF}sostenuto 1\r\nconnect a -> b\r\nset b.drive 3dB\r\nnode a oscillator\r\nnode b distortion\r\n"
     )
     #expect(patch.cables.count == 1 && patch[named: "b"]?.settings.count == 1)
+    // Old editors end lines with CR alone: the comment is one line, and the rest is no part of it.
+    let lines = "# of old\rsostenuto 1\r\rnode a oscillator  # first\rnode b distortion\rconnect a -> b"
+    let old = read(lines)
+    #expect(old.header == ["of old"] && old.names == ["a", "b"] && old.cables.count == 1)
+    #expect(old[named: "a"]?.comments.after == "first")
+    let (_, diagnostics) = PatchReader.read(
+      "node a gain\rfrobnicate\r", file: "f", catalogue: catalogue)
+    #expect(diagnostics.map(\.line) == [2])
   }
 
   @Test func whatAFileCannotHoldOrSaysTwiceIsReported() {

@@ -127,6 +127,14 @@ import Testing
     #expect(faults.map { "\($0.line):\($0.column)" } == ["7:8", "8:7"])
   }
 
+  @Test func aScriptIsReadWhateverItsLineEndsAndByteOrderMark() {
+    for end in ["\n", "\r\n", "\r"] {
+      let (lines, faults) = Script.read("\u{FEFF}at 1s undo\(end)redo # again\(end)", file: "s")
+      #expect(faults.isEmpty && lines.map(\.text) == ["undo", "redo"], "\(faults)")
+      #expect(lines.map(\.line) == [1, 2] && lines.map(\.column) == [7, 1])
+    }
+  }
+
   @Test func differencesAndMergesKnowThem() throws {
     let (base, faster) = (read(text), read(text.replacing("97.5", with: "99")))
     let edits = try PatchDifference.edits(from: base, to: faster, catalogue: catalogue)
