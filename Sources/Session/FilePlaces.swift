@@ -146,7 +146,8 @@ extension PatchReference {
     guard let place = files.first?.place, !seen.contains(place), let bytes = try? PatchFile.read(found) else {
       return
     }
-    let inner = PatchReader.read(bytes: bytes, file: found, catalogue: catalogue.with(definitions: nil)).patch
+    let names = catalogue.with(definitions: LibraryNames(for: found, kinds: catalogue))
+    let inner = PatchReader.read(bytes: bytes, file: found, catalogue: names).patch
     for reference in inner.references(from: found, catalogue, seen.union([place])) {
       let name = "\(PatchFile.split(found).name): \(reference.node).\(reference.path.line)"
       faults += reference.faults.map { "\(name): \($0)" }

@@ -32,6 +32,7 @@ struct ApplyCommand: Command {
   var partial = false
 
   func run() throws {
+    if inPlace { try PatchInput.checkIsFile(self.patch) }
     let library = DefinitionLibrary(for: patch, kinds: KindRegistry.builtIn.catalogue)
     let catalogue = KindRegistry.builtIn.catalogue.with(definitions: library)
     let input = try PatchInput.whole(patch, catalogue: catalogue)

@@ -38,10 +38,11 @@ struct CheckCommand: Command {
         continue
       }
       do {
-        let text = try readText(path)
+        let bytes = try PatchFile.read(path)
+        let text = String(decoding: bytes, as: UTF8.self)
         let (patch, found) = PatchReader.read(
           text, file: path, catalogue: DefinitionLibrary.catalogue(for: path))
-        diagnostics += found + fileFaults(of: patch, text, path)
+        diagnostics += found + PatchInput.badBytes(bytes, path) + fileFaults(of: patch, text, path)
         var seen: Set<String> = []
         diagnostics += Self.definitionFaults(of: patch, path, &seen)
       } catch {

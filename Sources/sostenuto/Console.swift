@@ -15,6 +15,11 @@ enum Console {
   static func result(_ text: String) {
     write(isatty(STDOUT_FILENO) == 1 ? Visible.text(text, keepingLines: true) : text, to: STDOUT_FILENO)
   }
+  /// The same for what may be no text.
+  static func result(bytes: [UInt8]) {
+    if isatty(STDOUT_FILENO) == 1 { return result(String(decoding: bytes, as: UTF8.self)) }
+    write(bytes, to: STDOUT_FILENO)
+  }
   /// Output for people, always escaped; may have several lines.
   static func show(_ text: String) { write(Visible.text(text, keepingLines: true), to: STDOUT_FILENO) }
   static func error(_ text: String) {
@@ -28,18 +33,33 @@ enum Console {
     for notice in notices { notice.isWarning ? warn(notice.text) : error(notice.text) }
   }
 
-  private static func write(_ text: String, to file: Int32) {
-    let bytes = Array(text.utf8)
+  private static func write(_ text: String, to file: Int32) { write(Array(text.utf8), to: file) }
+
+  /// Ends the program with status 1 if standard output fails: a result that is not whole is none.
+  private static func write(_ bytes: [UInt8], to file: Int32) {
     var done = 0
     while done < bytes.count {
       let count = bytes.withUnsafeBufferPointer {
         Glibc.write(file, $0.baseAddress! + done, bytes.count - done)
       }
-      if count < 0, errno == EINTR { continue }
-      // A closed pipe (`| head`) is no error.
-      guard count > 0 else { return }
-      done += count
+      if count > 0 {
+        done += count
+      } else if count < 0, errno == EAGAIN {
+        // A pipe that another program has set to wait for nothing.
+        var request = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
+        poll(&request, 1, -1)
+      } else if count == 0 || errno != EINTR {
+        if count < 0 { failed(file, errno) }
+        return
+      }
     }
+  }
+
+  private static func failed(_ file: Int32, _ code: Int32) {
+    // A closed pipe (`| head`) is no error, nor is an output that was closed from the start.
+    guard file == STDOUT_FILENO, code != EPIPE, code != EBADF else { return }
+    complain("standard output: \(String(cString: strerror(code)))")
+    exit(1)
   }
 }
 

@@ -19,12 +19,10 @@ struct FormatCommand: Command {
     var isWrong = false
     for path in patches {
       do {
-        if inPlace, PatchFile.descriptor(of: path) != nil {
-          throw CommandError("\(path): only a file can be written back")
-        }
+        if inPlace { try PatchInput.checkIsFile(path) }
         let bytes = try PatchFile.read(path)
         let (patch, diagnostics) = PatchReader.read(
-          bytes: bytes, file: path, catalogue: KindRegistry.builtIn.catalogue)
+          bytes: bytes, file: path, catalogue: LibraryNames.catalogue(for: path))
         for diagnostic in diagnostics { Console.error(diagnostic.description) }
         if diagnostics.contains(where: { $0.severity == .error }) {
           isWrong = true
@@ -32,6 +30,9 @@ struct FormatCommand: Command {
         }
         let canonical = PatchWriter.write(patch, catalogue: KindRegistry.builtIn.catalogue)
         if !inPlace {
+          if !Session.isText(bytes) {
+            Console.error("\(path): warning: bytes that are not UTF-8 are replaced")
+          }
           Console.result(canonical)
         } else if !canonical.utf8.elementsEqual(bytes) {
           if !Session.isText(bytes) {

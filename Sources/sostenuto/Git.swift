@@ -6,6 +6,13 @@ enum Git {
   /// Returns its output, without the last line break, and its exit status. Its messages go to standard error.
   /// Throws if there is no git.
   static func run(_ arguments: [String], quiet: Bool = false) throws -> (output: String, status: Int32) {
+    var (bytes, status) = try output(arguments, quiet: quiet)
+    if bytes.last == 10 { bytes.removeLast() }
+    return (String(decoding: bytes, as: UTF8.self), status)
+  }
+
+  /// The same with all bytes of its output.
+  static func output(_ arguments: [String], quiet: Bool = false) throws -> (bytes: [UInt8], status: Int32) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw failure(errno) }
     var actions = posix_spawn_file_actions_t()
@@ -31,13 +38,7 @@ enum Git {
     }
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0, errno == EINTR {}
-    if bytes.last == 10 { bytes.removeLast() }
-    return (String(decoding: bytes, as: UTF8.self), status & 0x7F == 0 ? status >> 8 & 0xFF : 128)
-  }
-
-  /// Replaces this program by git; returns only on failure, with the reason in `errno`.
-  static func become(_ arguments: [String]) {
-    _ = withArguments(arguments) { execvp("git", $0) }
+    return (bytes, status & 0x7F == 0 ? status >> 8 & 0xFF : 128)
   }
 
   private static func withArguments<Result>(
@@ -50,5 +51,37 @@ enum Git {
 
   private static func failure(_ code: Int32) -> CommandError {
     CommandError("git: \(String(cString: strerror(code)))")
+  }
+}
+
+/// Copies of texts in a folder of their own, for another program.
+struct TemporaryFiles {
+  let paths: [String]
+  private let folder: String
+
+  init(_ contents: [[UInt8]]) throws {
+    let place = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+    let pattern = (place.isEmpty ? "/tmp" : place) + "/sostenuto-XXXXXX"
+    var name = Array(pattern.utf8CString)
+    let made = name.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } }
+    guard let made else { throw PatchFile.failure(pattern) }
+    folder = made
+    paths = contents.indices.map { "\(made)/\($0 + 1)" }
+    do {
+      for (path, bytes) in zip(paths, contents) {
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw PatchFile.failure(path) }
+        defer { close(file) }
+        try PatchFile.write(bytes, to: file, path)
+      }
+    } catch {
+      remove()
+      throw error
+    }
+  }
+
+  func remove() {
+    for path in paths { unlink(path) }
+    rmdir(folder)
   }
 }

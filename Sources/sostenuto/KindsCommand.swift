@@ -2,6 +2,7 @@ import Engine
 import Instruments
 import Patch
 import PatchLanguage
+import Screen
 import Session
 
 /// `sostenuto kinds`: the reference of node kinds, generated from their descriptions.
@@ -22,14 +23,15 @@ struct KindsCommand: Command {
     let catalogue = DefinitionLibrary.catalogue(for: nil)
     let (all, library) = (catalogue.kinds, catalogue.definitions?.library ?? [])
     guard let kind else {
+      let objects = all.map(KindReference.json) + library.map { KindReference.json($0, catalogue) }
       Console.result(
-        json
-          ? JSON.array(all.map(KindReference.json)).text() + "\n"
-          : KindReference.list(all) + KindReference.list(library))
+        json ? JSON.array(objects).text() + "\n" : KindReference.list(all) + KindReference.list(library))
       return
     }
-    if !json, let entry = library.first(where: { $0.name == kind }) {
-      return Console.result(KindReference.page(entry, catalogue))
+    if let entry = library.first(where: { $0.name == kind }) {
+      return Console.result(
+        json
+          ? KindReference.json(entry, catalogue).text() + "\n" : KindReference.page(entry, catalogue))
     }
     guard let found = catalogue[kind] else {
       let hint = Nearest.hint(for: kind, among: all.map(\.name)) ?? "`sostenuto kinds` lists them"
@@ -85,16 +87,45 @@ enum KindReference {
 
   static func page(_ entry: LibrarySubPatch, _ catalogue: KindCatalogue) -> String {
     var text = "\(entry.name) (library): \(entry.summary)\n\nfile\n  \(entry.file)\n"
-    guard case .found(let patch)? = catalogue.definitions?.definition(of: entry.file) else { return text }
-    for (title, side) in [("inputs", KindDescription.Boundary.Side.inlet), ("outputs", .outlet)] {
-      let kinds = catalogue.kinds.compactMap(\.boundary).filter { $0.side == side }.map(\.alone)
-      let names = patch.nodes.values.filter { kinds.contains($0.kind) }.map(\.name)
-      if !names.isEmpty { text += "\n\(title)\n" + table(names.map { ["  " + $0] }) }
+    let edge = Edge(entry, catalogue)
+    for (title, names) in [("inputs", edge.inputs), ("outputs", edge.outputs)] where !names.isEmpty {
+      text += "\n\(title)\n" + table(names.map { ["  " + $0] })
     }
-    let published = patch.settings.publications.filter { NodePath.container(of: $0.key) == nil }
-    if published.isEmpty { return text }
-    let rows = published.sorted { $0.key < $1.key }.map { ["  " + $0.key, $0.value.description] }
-    return text + "\nparameters\n" + table(rows)
+    if edge.parameters.isEmpty { return text }
+    return text + "\nparameters\n" + table(edge.parameters.map { ["  " + $0.name, $0.target] })
+  }
+
+  static func json(_ entry: LibrarySubPatch, _ catalogue: KindCatalogue) -> JSON {
+    let edge = Edge(entry, catalogue)
+    func ports(_ names: [String]) -> JSON { .array(names.map { .object([("name", .string($0))]) }) }
+    return .object([
+      ("name", .string(entry.name)), ("category", .string("library")), ("summary", .string(entry.summary)),
+      ("file", .string(entry.file)), ("inputs", ports(edge.inputs)), ("outputs", ports(edge.outputs)),
+      (
+        "parameters",
+        .array(
+          edge.parameters.map { .object([("name", .string($0.name)), ("publishes", .string($0.target))]) })
+      ),
+    ])
+  }
+
+  /// What a sub-patch of a library has outside; nothing if its file cannot be read.
+  private struct Edge {
+    var inputs: [String] = []
+    var outputs: [String] = []
+    /// Each with the parameter inside that it is.
+    var parameters: [(name: String, target: String)] = []
+
+    init(_ entry: LibrarySubPatch, _ catalogue: KindCatalogue) {
+      guard case .found(let patch)? = catalogue.definitions?.definition(of: entry.file) else { return }
+      func names(_ side: KindDescription.Boundary.Side) -> [String] {
+        let kinds = catalogue.kinds.compactMap(\.boundary).filter { $0.side == side }.map(\.alone)
+        return patch.nodes.values.filter { kinds.contains($0.kind) }.map(\.name)
+      }
+      (inputs, outputs) = (names(.inlet), names(.outlet))
+      parameters = patch.settings.publications.filter { NodePath.container(of: $0.key) == nil }
+        .sorted { $0.key < $1.key }.map { (name: $0.key, target: $0.value.description) }
+    }
   }
 
   static func page(_ kind: KindDescription) -> String {
@@ -168,13 +199,13 @@ enum KindReference {
     for row in rows {
       for (column, text) in row.enumerated() {
         if column == widths.count { widths.append(0) }
-        widths[column] = max(widths[column], text.count)
+        widths[column] = max(widths[column], DisplayWidth.of(text))
       }
     }
     return rows.map { row in
       var line = ""
       for (column, text) in row.enumerated() {
-        line += text + String(repeating: " ", count: widths[column] - text.count + 2)
+        line += DisplayWidth.padded(text, to: widths[column] + 2)
       }
       while line.last == " " { line.removeLast() }
       return line + "\n"

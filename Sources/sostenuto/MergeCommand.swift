@@ -1,5 +1,4 @@
 import Engine
-import Glibc
 import Patch
 import PatchLanguage
 import Session
@@ -39,9 +38,12 @@ struct MergeCommand: Command {
   var path: String?
 
   func run() throws {
-    let inputs = try [base, ours, theirs].map { try PatchInput($0) }
+    if inPlace { try PatchInput.checkIsFile(ours) }
+    // Git names copies elsewhere, and the file itself by `path`.
+    let catalogue = LibraryNames.catalogue(for: path ?? ours)
+    let inputs = try [base, ours, theirs].map { try PatchInput($0, catalogue: catalogue) }
     // Unreadable lines, no patch at all, or markers of an earlier merge.
-    if inputs.contains(where: \.hasErrors) { try mergeLines(inputs) }
+    if inputs.contains(where: \.hasErrors) { return try mergeLines(inputs) }
     let result = PatchMerge.merge(
       base: inputs[0].patch, ours: inputs[1].patch, theirs: inputs[2].patch,
       catalogue: KindRegistry.builtIn.catalogue)
@@ -67,19 +69,24 @@ struct MergeCommand: Command {
     return path == nil ? file : side
   }
 
-  /// Never returns: git takes over, or the errors of the files are reported.
+  /// Lets git merge the files by lines.
   private func mergeLines(_ inputs: [PatchInput]) throws {
-    var arguments = ["git", "merge-file"]
+    let faults = inputs.flatMap(\.diagnostics).filter { $0.severity == .error }
+    let reason = faults.first.map { " (line \($0.line): \($0.message))" } ?? ""
+    Console.warn("\(path ?? ours): merged line by line, since not all lines are understood\(reason)")
+    // What came through a pipe can be read only once, so git gets copies.
+    let copies = try TemporaryFiles(inputs.map(\.bytes))
+    defer { copies.remove() }
+    var arguments = ["merge-file"]
     if !inPlace { arguments.append("-p") }
     arguments += ["--marker-size=\(markerSize)"]
     arguments += [
       "-L", label(labelOurs, "ours", ours), "-L", base, "-L", label(labelTheirs, "theirs", theirs),
     ]
-    arguments += [ours, base, theirs]
-    let faults = inputs.flatMap(\.diagnostics).filter { $0.severity == .error }
-    let reason = faults.first.map { " (line \($0.line): \($0.message))" } ?? ""
-    Console.warn("\(path ?? ours): merged line by line, since not all lines are understood\(reason)")
-    Git.become(arguments)
-    throw CommandError("git: \(String(cString: strerror(errno)))")
+    arguments += ["--", inPlace ? ours : copies.paths[1], copies.paths[0], copies.paths[2]]
+    let (merged, status) = try Git.output(arguments)
+    if !inPlace { Console.result(bytes: merged) }
+    // It is the number of conflicts.
+    if status != 0 { throw ExitCode(1) }
   }
 }

@@ -44,6 +44,7 @@ struct OutputGuard {
   func check(_ outputs: [(option: String, path: String)]) throws {
     var seen: [Identity: String] = [:]
     for (option, path) in outputs {
+      if path == "-" { throw UsageError("\(option) -: goes into a file: give its name") }
       guard let identity = Identity(path) else { continue }
       if let input = inputs[identity] {
         throw UsageError("\(option) \(path): is \(input), and would be overwritten")

@@ -14,8 +14,47 @@ import Testing
     #expect(outcome.errors.contains("not UTF-8") && outcome.errors.contains("latin.patch~2"))
     #expect(try folder.bytes("latin.patch~2") == bytes)
     #expect(try folder.bytes("latin.patch~") == Data("of another day".utf8))
+    // It is told, too, where it is not written.
+    try bytes.write(to: URL(fileURLWithPath: folder.path + "/other.patch"))
+    let printed = try Program.run("format", folder.path + "/other.patch")
+    #expect(printed.status == 0 && printed.errors.contains("not UTF-8"), "\(printed.errors)")
+    let checked = try Program.run(["check", "other.patch"], in: folder.path)
+    #expect(checked.status == 1)
+    #expect(checked.output == "other.patch:2:1: error: bytes that are not UTF-8; save it as UTF-8\n")
+    try FileManager.default.removeItem(atPath: folder.path + "/other.patch")
     // A valid text file needs no copy.
     #expect(try Program.run("format", "-i", path).errors.isEmpty)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 3)
+  }
+
+  /// Commands that know nothing of what is inside know the names of the library beside the patch all the same.
+  @Test func subPatchesOfTheLibraryAreKindsForEveryCommand() throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/library", withIntermediateDirectories: true)
+    _ = try folder.file(
+      "library/echoes.patch",
+      "sostenuto 1\n# Echoes.\n\npublish d.mix as wet\n\nnode i inlet\nnode d delay\nconnect i -> d\n"
+        + "node o outlet\nconnect d -> o\n")
+    let written = { (kind: String) in
+      "sostenuto 1\n\nnode t oscillator\n\nnode e \(kind) wet=50%\nconnect t -> e\n\n"
+        + "node out output\nconnect e -> out\n"
+    }
+    _ = try folder.file("a.patch", written("echoes"))
+    _ = try folder.file("b.patch", written("patch file=library/echoes.patch"))
+    let printed = try Program.run(["format", "a.patch"], in: folder.path)
+    #expect(printed.errors.isEmpty && printed.output == written("patch file=library/echoes.patch"))
+    let same = try Program.run(["diff", "a.patch", "b.patch"], in: folder.path)
+    #expect(same.status == 0 && same.errors.isEmpty && same.output.isEmpty, "\(same.output)\(same.errors)")
+    let merged = try Program.run(["merge", "a.patch", "b.patch", "a.patch"], in: folder.path)
+    #expect(merged.errors.isEmpty && merged.output == printed.output, "\(merged.errors)")
+    let bundled = try Program.run(["bundle", "a.patch"], in: folder.path)
+    #expect(bundled.status == 0 && bundled.errors.isEmpty, "\(bundled.errors)")
+    #expect(try folder.bytes("a.bundle/library/echoes.patch") == folder.bytes("library/echoes.patch"))
+    // They stand in the reference, too.
+    let page = try Program.run(["kinds", "echoes", "--json"], in: folder.path)
+    #expect(page.output.contains("\"name\": \"echoes\"") && page.output.contains("\"wet\""), "\(page.output)")
+    let all = try Program.run(["kinds", "--json"], in: folder.path)
+    #expect(all.output.contains("\"name\": \"echoes\"") && all.output.contains("\"name\": \"delay\""))
   }
 }

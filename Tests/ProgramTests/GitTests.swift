@@ -130,6 +130,40 @@ import Testing
     #expect(outcome.errors.contains("no git repository here"))
   }
 
+  /// Git gets copies of what comes through pipes. The status is 1 however many conflicts there are.
+  @Test func filesThatAreNoPatchesAreMergedByLinesFromPipesToo() throws {
+    let folder = try Folder()
+    func text(_ mark: String) -> String {
+      let same = "same\nsame again\nsame still\nsame\n"
+      return ["one", "two", "three"].map { "frobnicate \($0)\(mark)\n" + same }.joined()
+    }
+    for (name, mark) in [("base", ""), ("ours", "!"), ("-theirs", "?")] {
+      _ = try folder.file(name, text(mark))
+    }
+    let piped = try Program.run(
+      tool: "/bin/bash",
+      ["-c", "'\(Program.path)' merge <(cat base) <(cat ours) <(cat ./-theirs)"],
+      in: folder.path)
+    let input = try Program.run(
+      ["merge", "base", "-", "./-theirs"], in: folder.path, input: text("!"))
+    for outcome in [piped, input] {
+      #expect(outcome.status == 1, "\(outcome.errors)")
+      #expect(outcome.errors.contains("merged line by line"))
+      #expect(outcome.output.components(separatedBy: "<<<<<<<").count == 4, "\(outcome.output)")
+      #expect(outcome.output.contains("frobnicate two!\n=======\nfrobnicate two?\n"))
+    }
+    let written = try Program.run(["merge", "-i", "base", "ours", "./-theirs"], in: folder.path)
+    #expect(written.status == 1 && written.output.isEmpty)
+    #expect(try folder.bytes("ours") != Data(text("!").utf8))
+    // What comes from a pipe cannot be written back.
+    for command in [["merge", "-i", "base", "-", "./-theirs"], ["apply", "-i", "base", "-"]] {
+      let outcome = try Program.run(command, in: folder.path, input: text("!"))
+      #expect(outcome.status == 1 && outcome.errors.contains("-: only a file can be written back"))
+    }
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(left.sorted() == ["-theirs", "base", "ours"])
+  }
+
   @Test func mergingPrintsUnlessItIsToldToWrite() throws {
     let folder = try Folder()
     let base = try folder.file("base", Self.base)

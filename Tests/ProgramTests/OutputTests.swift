@@ -80,6 +80,32 @@ import Testing
     #expect(fine.status == 0 || fine.errors.contains("no audio output"), "\(fine.errors)")
   }
 
+  /// A result that is not whole is none; a reader that has enough is no error.
+  @Test func aFullStandardOutputIsAnError() throws {
+    let folder = try Folder()
+    _ = try folder.file("a.patch", "sostenuto 1\nnode t oscillator\n")
+    func run(_ line: String) throws -> Program.Outcome {
+      try Program.run(tool: "/bin/sh", ["-c", "'\(Program.path)' \(line)"], in: folder.path)
+    }
+    for command in ["format a.patch", "kinds", "check nothing.wav"] {
+      let outcome = try run("\(command) > /dev/full")
+      #expect(outcome.status == 1, "\(command)")
+      #expect(outcome.errors.hasSuffix("sostenuto: standard output: No space left on device\n"))
+    }
+    let closed = try run("format a.patch >&-")
+    #expect(closed.status == 0 && closed.errors.isEmpty, "\(closed.errors)")
+  }
+
+  @Test func aDashIsNoNameOfAnOutput() throws {
+    let folder = try Folder()
+    _ = try folder.file("a.patch", "sostenuto 1\nnode t oscillator\nnode out output\nconnect t -> out\n")
+    for option in [["-o", "-"], ["--tap", "t=-"], ["-o", "x.wav", "--edits", "-"]] {
+      let outcome = try Program.run(["render", "a.patch", "--seconds", "0.1"] + option, in: folder.path)
+      #expect(outcome.status == 2 && outcome.errors.contains("give its name"), "\(outcome.errors)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.patch"])
+  }
+
   @Test func aFormatThatIsNotWrittenIsRefused() throws {
     let folder = try Folder()
     _ = try folder.file("a.patch", "sostenuto 1\nnode t oscillator\nnode out output\nconnect t -> out\n")

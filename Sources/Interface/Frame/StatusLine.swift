@@ -83,9 +83,8 @@ enum StatusLine {
     let name = Wrapping.shortened(file, to: max(min(8, columns), columns - pathColumns))
     guard let path else { return [Span(name, .statusValue)] }
     let rest = max(2, columns - DisplayWidth.of(name) - 3)
-    return [
-      Span(name, .statusValue), Span(" > ", .statusBar), Span(Wrapping.shortened(path, to: rest), .statusValue),
-    ]
+    let way = Wrapping.shortened(path, to: rest)
+    return [Span(name, .statusValue), Span(" > ", .statusBar), Span(way, .statusValue)]
   }
 
   /// Figures that belong together.

@@ -1,0 +1,24 @@
+import Engine
+import Patch
+
+/// The names of the libraries' sub-patches among the kinds, and nothing of what is inside: for what reads a patch as it
+/// stands in its file. Any thread.
+package final class LibraryNames: DefinitionSource {
+  private let names: DefinitionLibrary
+
+  /// `file`: path of the patch, beside which a library may be.
+  package init(for file: String, kinds: KindCatalogue = KindRegistry.builtIn.catalogue) {
+    names = DefinitionLibrary(for: file, kinds: kinds)
+  }
+
+  /// The kinds with those names.
+  package static func catalogue(for file: String) -> KindCatalogue {
+    KindRegistry.builtIn.catalogue.with(definitions: LibraryNames(for: file))
+  }
+
+  package var library: [LibrarySubPatch] { names.library }
+
+  package func libraryFile(named name: String) -> String? { names.libraryFile(named: name) }
+
+  package func definition(of file: String) -> Definition { .missing(file) }
+}
