@@ -63,7 +63,7 @@ let package = Package(
       name: "Session",
       dependencies: [
         "Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Recording", "Instruments",
-        "Sampler",
+        "Sampler", "Screen",
       ]),
 
     // User interface.

@@ -9,8 +9,8 @@ extension Printout {
   static func lines(_ around: Surroundings) -> [Line] {
     var lines = [Line("******** \(programsHeading) ********", .heading)]
     let nodes = around.patch.nodes.values.filter { around.programs[$0.id] != nil }
-    let names = nodes.map(\.name.count).max() ?? 0
-    let ports = nodes.flatMap { around.ports(of: $0.id) }.map { text($0).count }.max() ?? 0
+    let names = columns(nodes.map(\.name))
+    let ports = columns(nodes.flatMap { around.ports(of: $0.id) }.map { text($0) })
     for node in nodes {
       guard let program = around.programs[node.id] else { continue }
       var facts = [program.isRunning ? "running" : "not running"]
@@ -25,7 +25,7 @@ extension Printout {
           lines.append(Line(label + "  \(port.isInput ? "<-" : "->") nothing", .port, node: node.id))
         }
         for (index, cable) in cables.enumerated() {
-          let start = index == 0 ? label : String(repeating: " ", count: label.count)
+          let start = index == 0 ? label : String(repeating: " ", count: columns(label))
           lines.append(
             Line(
               start + "  \(port.isInput ? "<-" : "->") \(cable.far)  \(cable.state.words)",

@@ -51,19 +51,18 @@ public enum Printout {
   public static func lines(_ report: GraphReport, _ around: Surroundings? = nil) -> [Line] {
     var lines = [Line(graphLine(report), .graph)]
     let chain = outputChain(report)
-    let names = report.nodes.map(\.name.count).max() ?? 0
-    let kinds = report.nodes.map { kindText($0).count }.max() ?? 0
+    let names = columns(report.nodes.map(\.name))
+    let kinds = columns(report.nodes.map { kindText($0) })
     var ends = 0
     for node in report.nodes {
       for port in node.inputs {
-        ends = max(ends, port.cables.map { farText($0, isInput: true).count }.max() ?? 0)
+        ends = max(ends, columns(port.cables.map { farText($0, isInput: true) }))
       }
       for port in node.outputs {
-        ends = max(ends, port.cables.map { farText($0, isInput: false).count }.max() ?? 0)
+        ends = max(ends, columns(port.cables.map { farText($0, isInput: false) }))
       }
     }
-    let ports =
-      report.nodes.flatMap { $0.inputs + $0.shownOutputs }.map { portText($0).count }.max() ?? 0
+    let ports = columns(report.nodes.flatMap { $0.inputs + $0.shownOutputs }.map { portText($0) })
     let widths = Widths(name: names, kind: kinds, port: ports, end: ends)
     let audible = Set(chain.map(\.id))
     let rest = report.nodes.filter { !audible.contains($0.id) && $0.endpoint != .client }
@@ -146,7 +145,7 @@ public enum Printout {
           lines.append(Line(trimmed(label + "  \(isInput ? "<-" : "->") nothing"), .port, node: node.id))
         }
         for (index, cable) in port.cables.enumerated() {
-          let start = index == 0 ? label : String(repeating: " ", count: label.count)
+          let start = index == 0 ? label : String(repeating: " ", count: columns(label))
           let end = pad(farText(cable, isInput: isInput), widths.end)
           let facts = isInput ? cableFacts(cable, isEvents: port.isEvents) : outputFacts(cable)
           let text = start + "  \(isInput ? "<-" : "->") " + end + "  " + facts.joined(separator: "   ")
@@ -155,7 +154,7 @@ public enum Printout {
               trimmed(text), index == 0 ? .port : .cable, node: node.id, isFading: cable.state.isFading))
           guard isInput, let map = cable.map else { continue }
           let diagram = MapDiagram(map, from: cable.fromChannels)
-          let indent = String(repeating: " ", count: label.count + 5)
+          let indent = String(repeating: " ", count: columns(label) + 5)
           for line in diagram.lines(from: "out of \(cable.from)", to: "into \(cable.to)") {
             lines.append(Line(indent + line, .cable, node: node.id, isFading: cable.state.isFading))
           }
@@ -345,10 +344,6 @@ extension Printout {
   /// A number without a needless fraction: `48000`, `44100.5`.
   static func number(_ value: Double) -> String {
     value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
-  }
-
-  package static func pad(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
   }
 
   private static func trimmed(_ text: String) -> String {

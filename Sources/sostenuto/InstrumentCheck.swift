@@ -37,7 +37,7 @@ struct InstrumentCheck {
     let ignored = report.opcodes.count { !$0.isUnderstood }
     text += "\(path): \(Self.count(report.opcodes.count, "opcode")): "
     text += "\(report.opcodes.count - ignored) understood, \(ignored) ignored\n"
-    let width = report.opcodes.map(\.name.count).max() ?? 0
+    let width = report.opcodes.map { Printout.columns($0.name) }.max() ?? 0
     for opcode in report.opcodes {
       let name = Printout.pad(opcode.name, width)
       let word = opcode.isUnderstood ? "understood" : "ignored   "

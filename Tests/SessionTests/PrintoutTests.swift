@@ -97,6 +97,21 @@ import Testing
         ])
   }
 
+  @Test func whatFollowsNamesOfWideCharactersStandsInOneColumn() throws {
+    var options = SessionOptions()
+    options.isOffline = true
+    options.keepsJournal = false
+    let session = Session(options: options)
+    try session.perform("node 音楽 oscillator ; node plain gain ; node out output")
+    try session.perform("connect 音楽 -> plain ; connect plain -> out")
+    try session.renderOneBlock()
+    let heads = Printout.lines(session.report).filter { $0.role == .node }.map(\.text)
+    let places = heads.compactMap { head in
+      head.firstIndex(of: "{").map { Printout.columns(String(head[..<$0])) }
+    }
+    #expect(places.count == 3 && Set(places).count == 1, "\(heads)")
+  }
+
   @Test func itNamesGainsMapsSumsSplittersAndTheFeedbackThatTheEnginePutIn() throws {
     let session = try session()
     let text = Printout.text(session.report)
