@@ -16,6 +16,9 @@ final class SoundFileWriter {
 
   /// `frames`: estimated number of frames, which decides whether a WAV needs the format for more than 4 GB.
   init(path: String, rate: Double, channels: Int, format: SampleFormat, frames: Int64) throws(DriverError) {
+    if let refusal = Self.refusal(path, rate: rate, channels: channels) {
+      throw DriverError.soundFile(path: path, refusal)
+    }
     self.path = path
     self.channels = channels
     pending.reserveCapacity(Self.enough)
@@ -36,6 +39,18 @@ final class SoundFileWriter {
     sf_command(opened, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, Int32(SF_FALSE))
     // For integer formats: clips samples that are too loud instead of wrapping them around.
     sf_command(opened, Int32(SFC_SET_CLIPPING), nil, Int32(SF_TRUE))
+  }
+
+  /// What the format of a file of that name cannot hold, for which libsndfile has no words; nil: it can.
+  private static func refusal(_ path: String, rate: Double, channels: Int) -> String? {
+    let rate = Int(rate.rounded())
+    switch SampleFormat.ending(of: path) {
+    case "flac"? where channels > 8:
+      return "FLAC has at most 8 channels, not \(channels); WAV has room for all"
+    case "opus"? where ![8000, 12000, 16000, 24000, 48000].contains(rate):
+      return "Opus does not have \(rate) Hz; it has 48000 Hz"
+    default: return nil
+    }
   }
 
   /// `samples` holds `frames` times the file's channels, interleaved.

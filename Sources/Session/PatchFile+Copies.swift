@@ -95,7 +95,7 @@ extension PatchFile {
 
   /// Removes temporary files of killed programs beside the file, and reports copies of files that were being
   /// overwritten.
-  static func clearLeftOvers(of path: String) -> [String] {
+  package static func clearLeftOvers(of path: String) -> [String] {
     let target = resolved(path)
     let (folder, name) = split(target)
     for entry in names(in: folder) {

@@ -4,6 +4,9 @@ import Patch
 import PatchLanguage
 import Realtime
 
+private let nothingToUndo = "nothing to undo"
+private let nothingToRedo = "nothing to redo"
+
 extension Session {
   // MARK: Edits
 
@@ -48,8 +51,8 @@ extension Session {
     switch statement {
     case .nothing: return ""
     case .edit(let edit): return try perform(edit)
-    case .undo: return try undo().map { "undone: \($0)" } ?? "nothing to undo"
-    case .redo: return try redo().map { "redone: \($0)" } ?? "nothing to redo"
+    case .undo: return try undo().map { "undone: \($0)" } ?? nothingToUndo
+    case .redo: return try redo().map { "redone: \($0)" } ?? nothingToRedo
     case .record(let order): return try record(order, at: due)
     case .transport(let order): return direct(order, at: due)
     case .panic:
@@ -75,7 +78,11 @@ extension Session {
         takeBack(changesOfLine ?? [], to: before)
         throw error
       }
-      return answers.joined(separator: " ; ")
+      // However many steps there are not, it is told once.
+      let told = answers.enumerated().filter { index, answer in
+        index == 0 || answer != answers[index - 1] || answer != nothingToUndo && answer != nothingToRedo
+      }
+      return told.map(\.element).joined(separator: " ; ")
     }
   }
 

@@ -59,7 +59,7 @@ enum FrontEnd {
       app.state.message = .init(SessionWorkbench.songPlays(song))
     } else if app.state.message == nil {
       let file = isNew ? session.file.map { "\(PatchFile.split($0).name) is a new patch; " } : nil
-      app.state.message = .init((file ?? "") + session.status.driverMessage)
+      app.greet((file ?? "") + app.scene.status.driverMessage)
     }
     app.isCalm = options.isCalm || preferences.settings.isCalm
     if let folder = options.patch, FolderListing.isFolder(folder) { app.browse(folder) }
@@ -185,6 +185,8 @@ enum FrontEnd {
   private static var historyPath: String { StateFolder.path + "/history" }
 
   private static func readHistory() -> [String] {
+    // What a killed program left of writing it.
+    _ = PatchFile.clearLeftOvers(of: historyPath)
     guard let text = try? readText(historyPath) else { return [] }
     return text.split(separator: "\n").map(String.init)
   }

@@ -224,6 +224,33 @@ import Testing
     #expect(stage.app.wish == .quitKeepingEdits)
   }
 
+  @Test func newsComeBehindAnErrorAndDoNotReplaceIt() {
+    let workbench = FaultyWorkbench(Stage.demo().workbench)
+    let app = App(workbench: workbench, now: { 0 })
+    app.state.message = .init("no node `x`", isError: true)
+    for news in ["one file is missing", "sound is back"] {
+      workbench.news = [news]
+      app.tick()
+      #expect(app.state.message?.text == "no node `x`; \(news)")
+      #expect(app.state.message?.isError == true)
+    }
+    app.state.message = nil
+    workbench.news = ["sound is back"]
+    app.tick()
+    #expect(app.state.message?.text == "sound is back" && app.state.message?.isError == false)
+  }
+
+  @Test func theMessageAtTheStartGoesWhenTheDriverSaysSomethingElse() {
+    let workbench = FaultyWorkbench(Stage.demo().workbench)
+    let app = App(workbench: workbench, now: { 0 })
+    app.greet("playing as JACK client sostenuto")
+    app.tick()
+    #expect(app.state.message?.text == "playing as JACK client sostenuto")
+    workbench.trouble = "JACK server gone"
+    app.tick()
+    #expect(app.state.message == nil)
+  }
+
   @Test func aClickFocusesADragFromPortToPortConnects() {
     let stage = Stage("node tone oscillator", "node out output")
     _ = stage.screen

@@ -53,7 +53,12 @@ import Session
   func listen(to port: ListenedPort?) { inner.listen(to: port) }
   func takeListened() -> ListenedSound? { inner.takeListened() }
   func showPrograms(_ isShown: Bool) {}
-  func takeNotices() -> [String] { inner.takeNotices() }
+  /// Notices for the next tick.
+  var news: [String] = []
+  func takeNotices() -> [String] {
+    defer { news = [] }
+    return news + inner.takeNotices()
+  }
   var isStirring: Bool { inner.isStirring }
   func tick() { inner.tick() }
 }

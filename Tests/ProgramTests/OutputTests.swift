@@ -96,6 +96,18 @@ import Testing
     #expect(closed.status == 0 && closed.errors.isEmpty, "\(closed.errors)")
   }
 
+  @Test func whatAFormatCannotHoldIsSaid() throws {
+    let folder = try Folder()
+    _ = try folder.file(
+      "a.patch", "sostenuto 1\nnode t oscillator\nnode out output channels=64\nconnect t -> out\n")
+    let render = ["render", "a.patch", "--seconds", "0.1", "-o"]
+    let wide = try Program.run(render + ["x.flac"], in: folder.path)
+    #expect(wide.status == 1 && wide.errors.contains("FLAC has at most 8 channels, not 64"), "\(wide.errors)")
+    let rate = try Program.run(render + ["x.opus", "--rate", "44100"], in: folder.path)
+    #expect(rate.status == 1 && rate.errors.contains("Opus does not have 44100 Hz"), "\(rate.errors)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.patch"])
+  }
+
   @Test func aDashIsNoNameOfAnOutput() throws {
     let folder = try Folder()
     _ = try folder.file("a.patch", "sostenuto 1\nnode t oscillator\nnode out output\nconnect t -> out\n")

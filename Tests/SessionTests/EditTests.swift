@@ -64,6 +64,16 @@ import Testing
     session.close()
   }
 
+  @Test func stepsThatAreNotThereAreToldOnce() throws {
+    let folder = try Folder()
+    let session = try open(try folder.file("a.patch", JournalTests.patch))
+    #expect(try session.perform("undo ; undo ; undo ; undo") == "nothing to undo")
+    try session.perform("set tone.level -20dB")
+    #expect(try session.perform("undo ; undo ; undo") == "undone: set tone.level -20dB ; nothing to undo")
+    #expect(try session.perform("redo ; redo ; redo") == "redone: set tone.level -20dB ; nothing to redo")
+    session.close()
+  }
+
   @Test func anErrorNamesItsPlace() throws {
     let session = try open(repository + "/Patches/basics/01-tone.patch")
     let error = #expect(throws: Diagnostic.self) {

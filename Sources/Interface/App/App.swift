@@ -104,9 +104,10 @@ import Screen
     desk.workbench.tick()
     let notices = desk.workbench.takeNotices()
     if !notices.isEmpty {
-      desk.say(notices.joined(separator: "; "))
+      show(news: notices.joined(separator: "; "))
       needsRender = true
     }
+    endGreeting()
     if Saving(desk).tellOfVersion() { needsRender = true }
     noteFault()
     Piano(desk).findPlayer()
@@ -126,6 +127,37 @@ import Screen
       needsRender = true
     }
     if needsRender { movedAt = desk.now() }
+  }
+
+  /// The error that stands before the news, and the message that has both.
+  private var errorBeforeNews: (error: String, whole: String)?
+
+  /// Shows news. An error stays in front of it: nobody else would tell it again.
+  private func show(news: String) {
+    guard let message = desk.state.message, message.isError else { return desk.say(news) }
+    let known = errorBeforeNews.flatMap { $0.whole == message.text ? $0.error : nil }
+    let error = known ?? message.text
+    let whole = "\(error); \(EditWords.short(news))"
+    errorBeforeNews = (error, whole)
+    desk.complain(whole)
+  }
+
+  /// The message at the start, and what the driver said then.
+  private var greeting: (text: String, driver: String)?
+
+  /// Shows a message about the start, for as long as the driver says the same and nothing else is shown.
+  public func greet(_ text: String) {
+    needsRender = true
+    desk.state.message = .init(text)
+    greeting = (text, scene.status.driverMessage)
+  }
+
+  private func endGreeting() {
+    guard let greeting, scene.status.driverMessage != greeting.driver else { return }
+    self.greeting = nil
+    guard desk.state.message?.text == greeting.text else { return }
+    desk.state.message = nil
+    needsRender = true
   }
 
   /// Seconds for which the reason why edits are not safe stands in the status line of a narrow screen. `Alt-S` tells it later.
