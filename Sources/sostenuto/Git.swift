@@ -6,9 +6,8 @@ enum Git {
   /// Returns its output, without the last line break, and its exit status. Its messages go to standard error.
   /// Throws if there is no git.
   static func run(_ arguments: [String], quiet: Bool = false) throws -> (output: String, status: Int32) {
-    var (bytes, status) = try output(arguments, quiet: quiet)
-    if bytes.last == 10 { bytes.removeLast() }
-    return (String(decoding: bytes, as: UTF8.self), status)
+    let (bytes, status) = try output(arguments, quiet: quiet)
+    return (String(decoding: bytes.last == 10 ? bytes.dropLast() : bytes[...], as: UTF8.self), status)
   }
 
   /// The same with all bytes of its output.

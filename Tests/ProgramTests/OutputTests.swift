@@ -87,7 +87,7 @@ import Testing
     func run(_ line: String) throws -> Program.Outcome {
       try Program.run(tool: "/bin/sh", ["-c", "'\(Program.path)' \(line)"], in: folder.path)
     }
-    for command in ["format a.patch", "kinds", "check nothing.wav"] {
+    for command in ["format a.patch", "kinds", "kinds gain --json"] {
       let outcome = try run("\(command) > /dev/full")
       #expect(outcome.status == 1, "\(command)")
       #expect(outcome.errors.hasSuffix("sostenuto: standard output: No space left on device\n"))
