@@ -49,6 +49,7 @@ public struct PluckedString: Kernel {
   private let seed: UInt64
   private var memory: StringMemory
   private var head = 0
+  private var entry = Entry()
   private var quiet = QuietCell()
   private var quietFrames = 0
 
@@ -65,6 +66,7 @@ public struct PluckedString: Kernel {
 
   /// Resamples what is on the strings. Worker.
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
+    entry.stretch(by: new / old)
     let before = self.memory
     let pasts = (0..<count).map { before.pasts($0, head, step: old / new) }
     if let memory {
@@ -99,10 +101,11 @@ public struct PluckedString: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     var room = Arena(block.scratch)
     let work = StringWork(&room)
+    let entry = entry.follow(block, room.take(Float.self, blockCapacity))
     var isQuiet = true
     var channel = 0
     while channel < count {
-      pluck(block, channel, work)
+      pluck(block, channel, entry, work)
       work.prepare(block, channel, memory)
       if !run(block, channel, work) { isQuiet = false }
       channel &+= 1
@@ -114,11 +117,14 @@ public struct PluckedString: Kernel {
   }
 
   /// Writes what goes into the string: the input, and noise of one period after each rise of the gate.
-  @inline(__always) @_noLocks private func pluck(_ block: Block, _ channel: Int, _ work: StringWork) {
+  @inline(__always) @_noLocks private func pluck(
+    _ block: Block, _ channel: Int, _ entry: UnsafePointer<Float>?, _ work: StringWork
+  ) {
     let (input, gate) = (block.inputs[0][channel], block.inputs[1])
     var frame = 0
     while frame < block.frames {
-      work.sound.store(sostenuto_numbers(input.vector(frame)), frame)
+      let x = sostenuto_numbers(input.vector(frame))
+      work.sound.store(entry.map { x * $0.vector(frame) } ?? x, frame)
       frame &+= 16
     }
     let pluck = memory.plucks + channel

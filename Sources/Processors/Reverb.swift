@@ -47,8 +47,9 @@ public struct Reverb: Kernel {
   private var frames: Int
   /// Channels that come in.
   private var inputs: Int
-  /// From one channel to several of their own: the share of the new way.
+  /// From one channel to several of their own: the share of the new way, and the channel that goes on as the one.
   private var wide = Ramp(1)
+  private var first = 0
   /// Within a block: it is under way.
   private var isWidening = false
   private var entry = Entry()
@@ -88,6 +89,8 @@ public struct Reverb: Kernel {
     if inputs == 1, widening.inputs[0] > 1 {
       tank.lines[1].copyAll(tank.lines[0])
       if !isAsleep {
+        first = 0
+        while widening.source(of: first, from: 1, to: widening.inputs[0]) != 0 { first &+= 1 }
         wide = Ramp(0)
         wide.move(to: 1, over: Int(tank.rate * 0.01))
       }
@@ -262,7 +265,7 @@ public struct Reverb: Kernel {
         sum += input[channel].vector(frame)
         channel &+= 2
       }
-      if isWidening, bus == 1 { sum = mixed(input[0], sum, frame) }
+      if isWidening, bus == 1 { sum = mixed(input[first], sum, frame) }
       if let entry { sum *= entry.vector(frame) }
       line.write(sum, count, at: head &+ frame, tank.scratch)
       row.store(sum, frame)
@@ -360,7 +363,7 @@ public struct Reverb: Kernel {
         source &+= output.count
       }
       if input.count == 1, output.count == 1 { dry = input[0].vector(frame) }
-      if isWidening { dry = mixed(input[0], dry, frame) }
+      if isWidening { dry = mixed(input[first], dry, frame) }
       let m = limited(mix.vector(0, frame) * 0.01, 0, 1)
       output[channel].store(dry * (1 - m) + sum * m + 0, frame)
       frame &+= 16

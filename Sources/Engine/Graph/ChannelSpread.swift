@@ -33,10 +33,12 @@ struct ChannelSpread {
     }
     if isMixed, from.width > from.count {
       gains = gains.flatMap { gain in
-        let places = (0..<from.width).filter {
+        // Of those that repeat it, where the widening brought its sound.
+        var places = stride(from: gain.source, to: from.width, by: from.count).filter {
           gain.source
             == Widening.source(of: $0, from: from.count, to: from.width, isDiscrete: isDiscrete)
         }
+        if places.isEmpty { places = [gain.source] }
         return places.map {
           ChannelGain(
             source: $0, destination: gain.destination, gain: gain.gain / Float(places.count))
