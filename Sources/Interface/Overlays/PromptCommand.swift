@@ -121,7 +121,8 @@ struct PromptCommand: Sendable {
 
   /// Number of characters before the argument of a line.
   static func column(ofArgumentIn line: String) -> Int {
-    let rest = line.drop { $0 == " " }.drop { $0 != " " }.drop { $0 == " " }
+    var rest = Substring(line)
+    for isSpace in [true, false, true] { rest = rest.drop { ($0 == " ") == isSpace } }
     return line.count - rest.count
   }
 
