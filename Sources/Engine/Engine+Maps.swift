@@ -162,10 +162,14 @@ extension Engine {
     else { return [] }
     return node.incoming.compactMap { cable in
       guard case .parameter(gains.parameter, let element?) = cable.input, element < gains.values.count,
-        cable.key.depth?.isRatio != true, cable.slot != nil, !cable.isLeaving, !cable.isTail,
-        let intent = graph[cable.patchEnds], intent.cable === cable
+        cable.key.depth?.isRatio != true, cable.slot != nil, !cable.isTail
       else { return nil }
-      return (element, self.values(of: cable, intent, &values))
+      // One that is fading out goes on to do so, by the switches too.
+      let settings = graph[cable.patchEnds].flatMap { $0.cable === cable ? $0.settings : nil }
+      return (
+        element,
+        self.values(of: cable, settings?.gain ?? 0, settings?.factor ?? gains.factors[element], &values)
+      )
     }
   }
 
@@ -223,7 +227,7 @@ extension Engine {
       guard let ends = try? wanted.existing(name, catalogue: kinds.catalogue).ends,
         let intent = graph[ends], let cable = intent.cable, cable.slot != nil
       else { return nil }
-      return (self.values(of: cable, intent, &values), 0, .value)
+      return (self.values(of: cable, intent.settings.gain, intent.settings.factor, &values), 0, .value)
     case .setting(let name, let path):
       guard let node = wanted[named: name], let found = graph.current[node.id], found.slot != nil,
         let description = found.type?.description,
@@ -245,14 +249,14 @@ extension Engine {
     }
   }
 
-  /// The gain of a cable; a new one is added to `values`.
+  /// The gain of a cable, and the factor by which it is heard; a new one is added to `values`.
   private func values(
-    of cable: EngineCable, _ intent: CableIntent, _ values: inout [EngineMaps.Values]
+    of cable: EngineCable, _ gain: Float, _ factor: Float, _ values: inout [EngineMaps.Values]
   ) -> EngineMaps.Values {
     if let found = values.first(where: { $0.cable === cable }) { return found }
     let new = EngineMaps.Values(
-      node: nil, cable: cable, parameter: 0, description: nil, values: [intent.settings.gain],
-      switches: [EngineMaps.Values.switches(intent.settings.factor)])
+      node: nil, cable: cable, parameter: 0, description: nil, values: [gain],
+      switches: [EngineMaps.Values.switches(factor)])
     values.append(new)
     return new
   }
@@ -276,7 +280,7 @@ extension Engine {
   private func synchronize(_ values: EngineMaps.Values, serial: Int, _ work: inout Reconciler.Work) {
     var wantedParts: (values: [Float], switches: [UInt8])?
     if let cable = values.cable {
-      wantedParts = parts(of: cable)
+      wantedParts = parts(of: cable, values)
     } else if let node = values.node, let document = wanted[node.id],
       let description = node.type?.description
     {
@@ -289,9 +293,12 @@ extension Engine {
     }
   }
 
-  /// The gain of a cable in the patch without the switches of what it adds to, and their effect. nil: it is leaving.
-  private func parts(of cable: EngineCable) -> (values: [Float], switches: [UInt8])? {
-    guard let intent = graph[cable.patchEnds], intent.cable === cable else { return nil }
+  /// The gain of a cable in the patch without the switches of what it adds to, and their effect. One that is leaving goes
+  /// to silence, and its switches are those that are known.
+  private func parts(of cable: EngineCable, _ values: EngineMaps.Values) -> (
+    values: [Float], switches: [UInt8]
+  ) {
+    guard let intent = graph[cable.patchEnds], intent.cable === cable else { return ([0], values.switches) }
     return ([intent.settings.gain], [EngineMaps.Values.switches(intent.settings.factor)])
   }
 
@@ -310,8 +317,9 @@ extension Engine {
   private func noteGains(of commands: [Command], serial: Int, _ work: inout Reconciler.Work) {
     for values in maps.values {
       guard let cable = values.cable, let slot = cable.slot else { continue }
-      let isMoved = commands.contains { if case .gain(slot, _, _, _) = $0 { true } else { false } }
-      guard isMoved, let (gain, switches) = parts(of: cable) else { continue }
+      let isMoved = commands.contains { if case .gain(slot, _, _, _, _) = $0 { true } else { false } }
+      guard isMoved else { continue }
+      let (gain, switches) = parts(of: cable, values)
       tell(values, 0, gain[0], switches[0], serial: serial, &work)
     }
   }

@@ -95,19 +95,9 @@ struct Lexer {
     throw Fault(open, .unclosedQuotes)
   }
 
-  /// The byte that ends the line which begins at `start`, or the end of the text: LF, or CR that no LF follows, as old
-  /// editors have it. Of CR and LF, the CR is a blank.
-  static func lineEnd(_ bytes: [UInt8], from start: Int) -> Int {
-    bytes.withUnsafeBufferPointer { bytes in
-      var index = start
-      while index < bytes.count {
-        let byte = bytes[index]
-        if byte == 10 || byte == 13 && (index + 1 == bytes.count || bytes[index + 1] != 10) { break }
-        index += 1
-      }
-      return index
-    }
-  }
+  /// The byte that ends the lines of a text: LF, or CR in a text without any LF, as old editors have it. Before LF, CR is a
+  /// blank.
+  static func lineEnd(of bytes: [UInt8]) -> UInt8 { bytes.contains(10) || !bytes.contains(13) ? 10 : 13 }
 
   /// The first byte of a text: behind a byte order mark, if it begins with one.
   static func start(of bytes: [UInt8]) -> Int { bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }

@@ -15,13 +15,18 @@ struct LineReading {
   mutating func read(into reading: inout Reading) {
     let bytes = reading.source.bytes
     // Reserves the maximum; unused pages are never touched. Growing would move the tables of large patches.
-    let lines = bytes.count(where: { $0 == 10 }) + 1
+    let lineEnd = Lexer.lineEnd(of: bytes)
+    let lines = bytes.count(where: { $0 == lineEnd }) + 1
     reading.nodes.reserveCapacity(lines)
     reading.cables.reserveCapacity(lines)
     var start = Lexer.start(of: bytes)
     var number = 0
     while start < bytes.count {
-      let end = Lexer.lineEnd(bytes, from: start)
+      let end = bytes.withUnsafeBufferPointer { buffer in
+        var index = start
+        while index < buffer.count, buffer[index] != lineEnd { index += 1 }
+        return index
+      }
       line(start..<end, number, &reading)
       start = end + 1
       number += 1

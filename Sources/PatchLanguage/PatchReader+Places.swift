@@ -21,9 +21,10 @@ extension PatchReader {
     let source = Source(text, file: "")
     var (places, later): ([SettingName: TextPlace], [SettingName: TextPlace]) = ([:], [:])
     var tokens: [Token] = []
+    let lineEnd = Lexer.lineEnd(of: source.bytes)
     var (start, number) = (Lexer.start(of: source.bytes), 0)
     while start < source.bytes.count {
-      let end = Lexer.lineEnd(source.bytes, from: start)
+      let end = source.bytes[start...].firstIndex(of: lineEnd) ?? source.bytes.count
       tokens.removeAll(keepingCapacity: true)
       _ = try? Lexer.split(source.bytes, start..<end, into: &tokens)
       for clause in StatementParser.clauses(tokens) {

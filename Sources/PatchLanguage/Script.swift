@@ -27,10 +27,11 @@ public enum Script {
     var lines: [ScriptLine] = []
     var diagnostics: [Diagnostic] = []
     var due = (time: 0.0, place: BarPlace?.none)
+    let lineEnd = Lexer.lineEnd(of: source.bytes)
     var start = Lexer.start(of: source.bytes)
     var number = 0
     while start < source.bytes.count {
-      let end = Lexer.lineEnd(source.bytes, from: start)
+      let end = source.bytes[start...].firstIndex(of: lineEnd) ?? source.bytes.count
       do throws(Fault) {
         if let line = try read(source, start..<end, number: number, due: &due) { lines.append(line) }
       } catch {

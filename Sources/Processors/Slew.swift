@@ -22,37 +22,51 @@ public struct Slew: Kernel {
   public static var fall: Int { @_noLocks get { 1 } }
   public static var shape: Int { @_noLocks get { 2 } }
 
-  /// The values of both shapes, and what is left of them beside a float.
-  private var linear, linearRest: Dynamics
-  private var exponential, exponentialRest: Dynamics
+  /// Shares of ways.
+  private var shares: Dynamics
+  private var channels: Int
+  /// The values of both shapes.
+  private var linear, exponential: UnsafeMutablePointer<Double>
   private var isAsleep = true
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    4 * Dynamics.bytes(configuration.inputs[0])
+    Dynamics.bytes(configuration.inputs[0]) + 2 * bytes(configuration.inputs[0])
   }
 
+  /// Bytes of the values of one shape: whole groups of eight.
+  @_noLocks private static func bytes(_ channels: Int) -> Int { (channels &+ 7) &>> 3 &* 64 }
+
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    channels = configuration.inputs[0]
     var arena = Arena(memory)
-    linear = Dynamics(configuration.inputs[0], isLinked: false, &arena)
-    exponential = Dynamics(configuration.inputs[0], isLinked: false, &arena)
-    linearRest = Dynamics(configuration.inputs[0], isLinked: false, &arena)
-    exponentialRest = Dynamics(configuration.inputs[0], isLinked: false, &arena)
+    shares = Dynamics(channels, isLinked: false, &arena)
+    linear = arena.reserve(Self.bytes(channels)).assumingMemoryBound(to: Double.self)
+    exponential = arena.reserve(Self.bytes(channels)).assumingMemoryBound(to: Double.self)
     reset()
   }
 
   @_noLocks private func reset() {
-    linear.reset(to: 0)
-    exponential.reset(to: 0)
-    linearRest.reset(to: 0)
-    exponentialRest.reset(to: 0)
+    setMemory(linear, 0, Self.bytes(channels))
+    setMemory(exponential, 0, Self.bytes(channels))
   }
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
-    let size = Dynamics.bytes(widening.inputs[0])
-    linear.widen(widening, rest: 0, memory: memory)
-    exponential.widen(widening, rest: 0, memory: memory + size)
-    linearRest.widen(widening, rest: 0, memory: memory + 2 &* size)
-    exponentialRest.widen(widening, rest: 0, memory: memory + 3 &* size)
+    let (old, before) = (self, channels)
+    channels = widening.inputs[0]
+    shares.widen(widening, rest: 0, memory: memory)
+    var arena = Arena(memory + Dynamics.bytes(channels))
+    linear = arena.reserve(Self.bytes(channels)).assumingMemoryBound(to: Double.self)
+    exponential = arena.reserve(Self.bytes(channels)).assumingMemoryBound(to: Double.self)
+    reset()
+    var channel = 0
+    while channel < channels {
+      let from = widening.source(of: channel, from: before, to: channels)
+      if from >= 0 {
+        linear[channel] = old.linear[from]
+        exponential[channel] = old.exponential[from]
+      }
+      channel &+= 1
+    }
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
@@ -63,14 +77,10 @@ public struct Slew: Kernel {
     if shape.blend == nil {
       // The other shape goes on from here, should it be chosen.
       run(block, room, isLinear: shape.new == 0)
-      var channel = 0
-      while channel < linear.channels {
-        let isLinear = shape.new == 0
-        let value = (isLinear ? linear : exponential).level(channel).pointee
-        let rest = (isLinear ? linearRest : exponentialRest).level(channel).pointee
-        (isLinear ? exponential : linear).level(channel).pointee = value
-        (isLinear ? exponentialRest : linearRest).level(channel).pointee = rest
-        channel &+= 1
+      if shape.new == 0 {
+        copyMemory(exponential, linear, Self.bytes(channels))
+      } else {
+        copyMemory(linear, exponential, Self.bytes(channels))
       }
     } else {
       blend(block, shape, room)
@@ -84,7 +94,7 @@ public struct Slew: Kernel {
   ) {
     var group = 0
     write(block, room, isLinear: true)
-    while group < linear.groups {
+    while 8 &* group < channels {
       let count = take(block, group, room)
       room.turn(count)
       followLinear(group, room, block.frames)
@@ -94,7 +104,7 @@ public struct Slew: Kernel {
     }
     group = 0
     write(block, room, isLinear: false)
-    while group < linear.groups {
+    while 8 &* group < channels {
       let count = take(block, group, room)
       room.turn(count)
       followExponential(group, room, block.frames)
@@ -109,19 +119,17 @@ public struct Slew: Kernel {
   ) {
     write(block, room, isLinear: isLinear)
     let frames = Int64(truncatingIfNeeded: block.frames)
-    if linear.channels == 1 {
+    if channels == 1 {
       _ = take(block, 0, room)
       if isLinear {
-        linear.level(0).pointee = sostenuto_slew(
-          room.rows, linear.level(0).pointee, linearRest.level(0), room.up, room.down, frames)
+        linear[0] = sostenuto_slew(room.rows, linear[0], room.up, room.down, frames)
       } else {
-        exponential.level(0).pointee = sostenuto_glide(
-          room.rows, exponential.level(0).pointee, exponentialRest.level(0), room.up, room.down, frames)
+        exponential[0] = sostenuto_glide(room.rows, exponential[0], room.up, room.down, frames)
       }
       return copy(block, 0, 1, room)
     }
     var group = 0
-    while group < linear.groups {
+    while 8 &* group < channels {
       let count = take(block, group, room)
       room.turn(count)
       if isLinear {
@@ -136,17 +144,15 @@ public struct Slew: Kernel {
   }
 
   @inline(__always) @_noLocks private func followLinear(_ group: Int, _ room: DynamicsRoom, _ frames: Int) {
-    linear.levels[group] = sostenuto_slew_eight(
-      room.turned, linear.levels[group], linearRest.level(8 &* group), room.up, room.down,
-      Int64(truncatingIfNeeded: frames))
+    sostenuto_slew_eight(
+      room.turned, linear + 8 &* group, room.up, room.down, Int64(truncatingIfNeeded: frames))
   }
 
   @inline(__always) @_noLocks private func followExponential(
     _ group: Int, _ room: DynamicsRoom, _ frames: Int
   ) {
-    exponential.levels[group] = sostenuto_glide_eight(
-      room.turned, exponential.levels[group], exponentialRest.level(8 &* group), room.up, room.down,
-      Int64(truncatingIfNeeded: frames))
+    sostenuto_glide_eight(
+      room.turned, exponential + 8 &* group, room.up, room.down, Int64(truncatingIfNeeded: frames))
   }
 
   /// Writes the ways of a frame, or their shares.
@@ -154,7 +160,7 @@ public struct Slew: Kernel {
     _ block: Block, _ room: DynamicsRoom, isLinear: Bool
   ) {
     let (up, down) = (block.parameters[Self.rise], block.parameters[Self.fall])
-    guard isLinear else { return exponential.write(up, down, block, to: room) }
+    guard isLinear else { return shares.write(up, down, block, to: room) }
     var frame = 0
     while frame < block.frames {
       // No time: as far as any signal goes.
@@ -168,7 +174,7 @@ public struct Slew: Kernel {
   /// Brings the channels of a group into rows. Returns how many there are.
   @inline(__always) @_noLocks private func take(_ block: Block, _ group: Int, _ room: DynamicsRoom) -> Int {
     let (input, first) = (block.inputs[0], group &* 8)
-    let count = linear.channels &- first < 8 ? linear.channels &- first : 8
+    let count = channels &- first < 8 ? channels &- first : 8
     var channel = 0
     while channel < count {
       let (from, row) = (input[first &+ channel], room.row(channel))
@@ -220,8 +226,8 @@ public struct Slew: Kernel {
   private var areZero: Bool {
     @inline(__always) @_noLocks get {
       var channel = 0
-      while channel < linear.channels {
-        guard isInaudible(linear.level(channel).pointee), isInaudible(exponential.level(channel).pointee)
+      while channel < channels {
+        guard isInaudible(Float(linear[channel])), isInaudible(Float(exponential[channel]))
         else { return false }
         channel &+= 1
       }

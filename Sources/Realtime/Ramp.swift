@@ -122,19 +122,24 @@ public struct Ramp: Sendable, BitwiseCopyable {
     }
   }
 
-  /// Starts a move to `newTarget` over `frames` (0: at once). Audio thread.
-  @_noLocks public mutating func move(to newTarget: Float, over frames: Int, law: Law = .even) {
+  /// Frames of the move that made the present speed; 0 at rest. That speed would carry the value far past both targets in a
+  /// longer time: another move loses it within these frames.
+  public var pace: Int { @_noLocks get { isMoving ? Int(frame < braking ? braking : length) : 0 } }
+
+  /// Starts a move to `newTarget` over `frames` (0: at once). `common`: the pace of several moves that together keep their
+  /// sum, also of those at rest; 0: its own. Audio thread.
+  @_noLocks public mutating func move(
+    to newTarget: Float, over frames: Int, law: Law = .even, pace common: Int = 0
+  ) {
     guard frames > 0 else {
       self = Ramp(newTarget)
       return
     }
     guard isMoving || newTarget != target else { return }
+    let pace = common > 0 ? common : self.pace
+    let brake = Int32(truncatingIfNeeded: pace > 0 && pace < frames ? pace : frames)
     take(Self.floor(law, value, newTarget))
     let motion = motion
-    // The present speed would carry the value far past both targets in a longer time: it is lost within the time of the move
-    // that made it.
-    let pace = frame < braking ? braking : length
-    let brake = isMoving && Int(pace) < frames ? pace : Int32(truncatingIfNeeded: frames)
     target = newTarget
     end = floor < 0 ? newTarget : logarithm2(newTarget + floor)
     frame = 0

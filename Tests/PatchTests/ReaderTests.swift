@@ -165,7 +165,7 @@ extension ReaderTests {
     #expect(old.header == ["of old"] && old.names == ["a", "b"] && old.cables.count == 1)
     #expect(old[named: "a"]?.comments.after == "first")
     let (_, diagnostics) = PatchReader.read(
-      "node a gain\rfrobnicate\r", file: "f", catalogue: catalogue)
+      "sostenuto 1\rfrobnicate\r", file: "f", catalogue: catalogue)
     #expect(diagnostics.map(\.line) == [2])
   }
 

@@ -137,7 +137,7 @@ struct ExpanderTests {
     var chance = Chance(6)
     let noise = chance.signal(1000)
     let expanding = expander([:], [noise])
-    _ = expanding.run(96_000)
+    _ = expanding.run(192_000)
     #expect(expanding.sleptBlocks > 500)
     let shaping = KernelBench(
       Transient.self, Transient.description, inputs: [[noise], []], outputs: [1], [Transient.tail: [0.1]])

@@ -215,8 +215,11 @@ extension RampTests {
     #expect(bends.allSatisfy { $0 < 3e-6 }, "\(bends)")
   }
 
-  /// Between 0 and 1, turned anywhere to moves that are shorter or a thousand times as long.
-  @Test(arguments: 1...40) func noTurnInMidMoveSwingsFarBeyondItsTargets(seed: UInt64) {
+  /// Between 0 and 1, turned anywhere to moves that are shorter or a thousand times as long. A glide by ratio swings as far
+  /// in decibels.
+  @Test(arguments: 1...40, [false, true]) func noTurnInMidMoveSwingsFarBeyondItsTargets(
+    seed: UInt64, glides: Bool
+  ) {
     print("seed", seed)
     var random = SeededGenerator(seed: seed)
     for _ in 0..<20 {
@@ -225,12 +228,12 @@ extension RampTests {
       var (least, most): (Float, Float) = (0, 0)
       for _ in 0..<Int.random(in: 2...7, using: &random) {
         let frames = 20 << Int.random(in: 0...10, using: &random)
-        ramp.move(to: target, over: frames)
+        ramp.move(to: target, over: frames, law: glides && Bool.random(using: &random) ? .ratio : .even)
         let values = run(&ramp, Int.random(in: 1...frames, using: &random))
         (least, most) = (min(least, values.min()!), max(most, values.max()!))
-        target = Bool.random(using: &random) ? 1 - target : target
+        target = [0, 0.001, 0.5, 1].randomElement(using: &random)!
       }
-      #expect(least > -0.1 && most < 1.1, "from \(least) to \(most)")
+      #expect(least > -0.1 && most < (glides ? 4 : 1.1), "from \(least) to \(most)")
     }
   }
 

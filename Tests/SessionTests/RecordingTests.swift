@@ -584,7 +584,7 @@ import Testing
       .init(frame: 8, happening: .undo), .init(frame: 8, happening: .redo),
       .init(frame: 9, happening: .panic), .init(frame: 0, happening: .hold(node: "out")),
       .init(frame: 9, happening: .exclusive(port: 3, [0xF0, 0x00, 0x0A, 0x7F, 0xF7])),
-      .init(frame: 9, happening: .keep(format: "pcm24", frames: 480)),
+      .init(frame: 9, happening: .keep(format: "pcm24", frames: 9)),
       .init(frame: 10, happening: .take(format: "float32", port: "out")), .init(frame: 20, happening: .end),
     ]
     let text = journal.headText + journal.entries.map(\.line).joined() + "unsure inputs\n"

@@ -50,8 +50,7 @@ SOSTENUTO_VECTOR unsigned long long sostenuto_greater_bits(const float *v, const
   return bits;
 }
 
-/* Values in doubles: what is left of one beside a float is handed over in `rest`. A way of minutes has steps that a float
-   would round away. */
+/* Values in doubles: a way of minutes has steps that a float would round away. */
 typedef double sostenuto_eight_doubles __attribute__((ext_vector_type(8)));
 
 /* The next value of one that goes to its target by `up` or `down` at most. */
@@ -61,59 +60,49 @@ typedef double sostenuto_eight_doubles __attribute__((ext_vector_type(8)));
   value = value < most ? value : most;
 
 /* A value that goes to its target by `up` or `down` a frame at most; in place. Returns the last one. */
-SOSTENUTO_VECTOR float sostenuto_slew(float *targets, float value, float *rest, const float *up, const float *down,
-                                      long long frames) {
-  double now = (double)value + *rest;
+SOSTENUTO_VECTOR double sostenuto_slew(float *targets, double value, const float *up, const float *down, long long frames) {
   for (long long f = 0; f < frames; f++) {
     double target = targets[f];
-    SOSTENUTO_SLEW(now, target, (double)up[f], (double)down[f])
-    targets[f] = (float)now;
+    SOSTENUTO_SLEW(value, target, (double)up[f], (double)down[f])
+    targets[f] = (float)value;
   }
-  *rest = (float)(now - (float)now);
-  return (float)now;
+  return value;
 }
 
 /* The same of eight channels, whose targets in a frame follow each other. */
-SOSTENUTO_VECTOR sostenuto_eight sostenuto_slew_eight(float *targets, sostenuto_eight value, float *rest,
-                                                      const float *up, const float *down, long long frames) {
+SOSTENUTO_VECTOR void sostenuto_slew_eight(float *targets, double *values, const float *up, const float *down,
+                                           long long frames) {
   typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
-  sostenuto_eight_doubles now = __builtin_convertvector(value, sostenuto_eight_doubles)
-                                + __builtin_convertvector(*(row_of_memory *)rest, sostenuto_eight_doubles);
+  typedef double row_of_values __attribute__((ext_vector_type(8), aligned(8)));
+  sostenuto_eight_doubles now = *(row_of_values *)values;
   for (long long f = 0; f < frames; f++) {
     sostenuto_eight_doubles target = __builtin_convertvector(*(row_of_memory *)(targets + 8 * f), sostenuto_eight_doubles);
     SOSTENUTO_SLEW(now, target, (double)up[f], (double)down[f])
     *(row_of_memory *)(targets + 8 * f) = __builtin_convertvector(now, sostenuto_eight);
   }
-  sostenuto_eight last = __builtin_convertvector(now, sostenuto_eight);
-  *(row_of_memory *)rest = __builtin_convertvector(now - __builtin_convertvector(last, sostenuto_eight_doubles), sostenuto_eight);
-  return last;
+  *(row_of_values *)values = now;
 }
 
 /* A value that goes by the share `up` or `down` of its way to the target a frame; in place. Returns the last one. */
-SOSTENUTO_VECTOR float sostenuto_glide(float *targets, float value, float *rest, const float *up, const float *down,
-                                       long long frames) {
-  double now = (double)value + *rest;
+SOSTENUTO_VECTOR double sostenuto_glide(float *targets, double value, const float *up, const float *down, long long frames) {
   for (long long f = 0; f < frames; f++) {
-    double way = targets[f] - now;
-    now += way * (way > 0 ? up[f] : down[f]);
-    targets[f] = (float)now;
+    double way = targets[f] - value;
+    value += way * (way > 0 ? up[f] : down[f]);
+    targets[f] = (float)value;
   }
-  *rest = (float)(now - (float)now);
-  return (float)now;
+  return value;
 }
 
 /* The same of eight channels, whose targets in a frame follow each other. */
-SOSTENUTO_VECTOR sostenuto_eight sostenuto_glide_eight(float *targets, sostenuto_eight value, float *rest,
-                                                       const float *up, const float *down, long long frames) {
+SOSTENUTO_VECTOR void sostenuto_glide_eight(float *targets, double *values, const float *up, const float *down,
+                                            long long frames) {
   typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
-  sostenuto_eight_doubles now = __builtin_convertvector(value, sostenuto_eight_doubles)
-                                + __builtin_convertvector(*(row_of_memory *)rest, sostenuto_eight_doubles);
+  typedef double row_of_values __attribute__((ext_vector_type(8), aligned(8)));
+  sostenuto_eight_doubles now = *(row_of_values *)values;
   for (long long f = 0; f < frames; f++) {
     sostenuto_eight_doubles way = __builtin_convertvector(*(row_of_memory *)(targets + 8 * f), sostenuto_eight_doubles) - now;
     now += way * (way > 0.0 ? (sostenuto_eight_doubles)(double)up[f] : (sostenuto_eight_doubles)(double)down[f]);
     *(row_of_memory *)(targets + 8 * f) = __builtin_convertvector(now, sostenuto_eight);
   }
-  sostenuto_eight last = __builtin_convertvector(now, sostenuto_eight);
-  *(row_of_memory *)rest = __builtin_convertvector(now - __builtin_convertvector(last, sostenuto_eight_doubles), sostenuto_eight);
-  return last;
+  *(row_of_values *)values = now;
 }

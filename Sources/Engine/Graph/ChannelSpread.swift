@@ -61,14 +61,14 @@ struct ChannelSpread {
 
   /// Mapping of a kernel's channels as it widens. `byNumber`: channels keep their numbers, and a mono source
   /// is copied to both sides; for cables whose conversion stays in use. `isDiscrete`: the channels are notes. `repeats`: a
-  /// kernel reads the channels again from the first where it has more itself.
+  /// kernel of so many channels reads these again from the first where it has more.
   static func widening(
-    from: Int, to: Int, byNumber: Bool = false, isDiscrete: Bool, repeats: Bool = false
+    from: Int, to: Int, byNumber: Bool = false, isDiscrete: Bool, repeats: Int = 0
   ) -> ChannelSpread {
     ChannelSpread(
       (0..<to).compactMap { channel in
         let source =
-          repeats
+          channel < repeats
           ? channel % from
           : byNumber && !isDiscrete
             ? (channel < from ? channel : from == 1 && channel == 1 ? 0 : -1)

@@ -81,6 +81,8 @@ final class EngineCable {
     var to = PortChannels.one
   }
   private var ends = Ends()
+  /// Width of the destination's first input then.
+  private var main = 1
   /// Gains that it keeps while a successor takes over.
   private var fixed: ChannelSpread?
   /// It keeps the gains from before a change of channel counts.
@@ -100,7 +102,7 @@ final class EngineCable {
   /// The transaction that removed it, and the engine frame of its execution, once known.
   var leavingSince: Int?
   var leavingAt: Int64?
-  private var nextMove: (start: Int64, target: Float, frames: Int)?
+  private var nextMove: (start: Int64, target: Float, frames: Int, pace: Int)?
   private(set) var slot: UnsafeMutablePointer<CableSlot>! {
     didSet { row.pointee.slot = slot }
   }
@@ -161,15 +163,21 @@ final class EngineCable {
   /// Frames that a fade beginning at `time` has to wait for this cable.
   func remainingWait(at time: Int64) -> Int32 { opensAt <= time ? 0 : wait }
 
+  /// `Ramp.pace` of its gain at `time`, as far as the worker knows.
+  func pace(at time: Int64) -> Int {
+    advanceMirror(to: time)
+    return mirror.pace
+  }
+
   /// Follows a gain command that takes effect at `time`.
-  func mirrorMove(over frames: Int, after wait: Int, at time: Int64, isExact: Bool) {
+  func mirrorMove(over frames: Int, pace: Int, after wait: Int, at time: Int64, isExact: Bool) {
     if !isExact { isMirrorExact = false }
     advanceMirror(to: time)
     if wait == 0 {
-      mirror.move(to: target, over: frames)
+      mirror.move(to: target, over: frames, pace: pace)
       nextMove = nil
     } else {
-      nextMove = (CableSlot.start(after: wait, from: time), target, frames)
+      nextMove = (CableSlot.start(after: wait, from: time), target, frames, pace)
     }
   }
 
@@ -189,7 +197,7 @@ final class EngineCable {
     if let next = nextMove, next.start <= time {
       mirror.skip(Int(clamping: max(0, next.start - mirrorTime)))
       mirrorTime = next.start
-      mirror.move(to: next.target, over: next.frames)
+      mirror.move(to: next.target, over: next.frames, pace: next.pace)
       nextMove = nil
     }
     mirror.skip(Int(clamping: max(0, time - mirrorTime)))
@@ -274,9 +282,11 @@ final class EngineCable {
     }
   }
 
+  private var mainWidth: Int { destination.inputs.isEmpty ? 1 : destination.inputPort(0).width }
+
   /// Adopts the present channel counts of its ends.
   func adoptSpread() {
-    ends = endsNow
+    (ends, main) = (endsNow, mainWidth)
     fixed = nil
     refreshSpread()
   }
@@ -302,12 +312,17 @@ final class EngineCable {
   /// gains and returns false: a successor must crossfade with it.
   func followEnds() -> Bool {
     let (old, new) = (ends, endsNow)
-    guard old != new else { return true }
+    guard old != new else {
+      main = mainWidth
+      return true
+    }
     let source = ChannelSpread.widening(
       from: old.from.width, to: new.from.width, isDiscrete: source.hasDiscreteChannels)
     let destination = ChannelSpread.widening(
       from: old.to.width, to: new.to.width, byNumber: destination.countPosition != nil,
-      isDiscrete: destination.hasDiscreteChannels, repeats: isRepeated)
+      isDiscrete: destination.hasDiscreteChannels,
+      repeats: isRepeated ? destination.hasDiscreteChannels ? main : .max : 0)
+    main = mainWidth
     ends = new
     defer { refreshSpread() }
     if let fixed {

@@ -54,7 +54,7 @@ final class Transaction {
     commands.reduce(2 * crossfade) { longest, command in
       switch command {
       case .ramp(_, _, _, _, let frames, _), .kernel(_, _, _, _, let frames): max(longest, Int(frames))
-      case .gain(_, _, let frames, let wait):
+      case .gain(_, _, let frames, let wait, _):
         max(longest, Int(frames) + (wait > 0 ? Int(wait) + 63 : 0))
       default: longest
       }

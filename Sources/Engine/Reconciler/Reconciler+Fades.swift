@@ -9,6 +9,8 @@ extension Reconciler {
     /// Frames until it begins.
     let wait: Int32
     let frames: Int
+    /// The same for all at an input: they lose their speed together.
+    let pace: Int
   }
 
   /// An input of a node, where the gains of crossfading cables must keep adding up to one.
@@ -86,14 +88,18 @@ extension Reconciler {
       if seen.insert(ObjectIdentifier(cable)).inserted { cables.append(cable) }
     }
     var waits: [Junction: Int32] = [:]
+    var paces: [Junction: Int] = [:]
     for cable in cables {
-      waits[Junction(of: cable), default: 0] = max(
-        waits[Junction(of: cable), default: 0], cable.remainingWait(at: time))
+      let junction = Junction(of: cable)
+      waits[junction, default: 0] = max(waits[junction, default: 0], cable.remainingWait(at: time))
+      let pace = cable.pace(at: time)
+      if pace > 0 { paces[junction] = min(paces[junction] ?? pace, pace) }
     }
     return cables.map {
       let junction = Junction(of: $0)
       return Fade(
-        cable: $0, wait: waits[junction, default: 0], frames: switchTimes[junction] ?? fade)
+        cable: $0, wait: waits[junction, default: 0], frames: switchTimes[junction] ?? fade,
+        pace: paces[junction] ?? 0)
     }
   }
 
@@ -101,8 +107,11 @@ extension Reconciler {
   func start(_ fades: [Fade]) {
     for start in fades {
       let (cable, wait, fade) = (start.cable, start.wait, start.frames)
-      cable.mirrorMove(over: fade, after: Int(wait), at: time, isExact: isExact)
-      work.commands.append(.gain(cable.slot, value: cable.target, frames: Int32(fade), wait: wait))
+      cable.mirrorMove(over: fade, pace: start.pace, after: Int(wait), at: time, isExact: isExact)
+      work.commands.append(
+        .gain(
+          cable.slot, value: cable.target, frames: Int32(fade), wait: wait,
+          pace: Int32(clamping: start.pace)))
       // A kernel may round a parameter at rest in another way than one to which zeros are added.
       if case .parameter = cable.input { work.isLocal = false }
       cable.settling = .unsent(frames: fade + (wait > 0 ? Int(wait) + blockCapacity - 1 : 0))

@@ -262,8 +262,9 @@ public final class Renderer: @unchecked Sendable {
       let command = sealed.commands[index]
       switch command {
       case .swap(let next): plan = next
-      case .gain(let cable, let value, let frames, let wait):
-        cable.pointee.move(to: value, over: Int(frames), after: Int(wait), at: sealed.time, now: now)
+      case .gain(let cable, let value, let frames, let wait, let pace):
+        cable.pointee.move(
+          to: value, over: Int(frames), pace: Int(pace), after: Int(wait), at: sealed.time, now: now)
       default: command.node?.pointee.isReached = true
       }
       index &+= 1
@@ -320,8 +321,9 @@ public final class Renderer: @unchecked Sendable {
       if transportState.pointee.pulse.wholeNote != before { changesNotes = true }
     case .swap(let next):
       plan = next
-    case .gain(let cable, let value, let frames, let wait):
-      cable.pointee.move(to: value, over: Int(frames), after: Int(wait), at: now, now: now)
+    case .gain(let cable, let value, let frames, let wait, let pace):
+      cable.pointee.move(
+        to: value, over: Int(frames), pace: Int(pace), after: Int(wait), at: now, now: now)
       countMove()
     case .close(let cable, let frames):
       cable.pointee.closesAt = frames < 0 ? .max : now &+ Int64(frames)

@@ -12,8 +12,8 @@ enum Command {
   /// A parameter gets memory for more elements.
   case makeRoom(UnsafeMutablePointer<NodeSlot>, parameter: Int32, ParameterRoom)
   case kernel(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
-  /// `wait`: frames until it begins, rounded up to a multiple of 64 of engine time.
-  case gain(UnsafeMutablePointer<CableSlot>, value: Float, frames: Int32, wait: Int32)
+  /// `wait`: frames until it begins, rounded up to a multiple of 64 of engine time. `pace`: of all fades at the input.
+  case gain(UnsafeMutablePointer<CableSlot>, value: Float, frames: Int32, wait: Int32, pace: Int32)
   /// An event cable passes note-offs only, and ends its held notes after this many frames; negative: it opens
   /// again.
   case close(UnsafeMutablePointer<CableSlot>, after: Int32)

@@ -83,13 +83,12 @@ struct MappedValues {
     return on & Self.bit(.invert)
   }
 
-  /// Lets a follower's gain have the effect of its element's switches. Returns true when another gain is heard. Audio thread.
+  /// Lets a follower's gain have the effect of its element's switches. Returns true when that is another one. Audio thread.
   @_noLocks func switchFollower(_ follower: Follower) -> Bool {
     let effect = effect(Int(follower.element))
     guard follower.gain.pointee.switches[0] != effect else { return false }
-    let before = follower.gain.pointee.heard(0)
     follower.gain.pointee.setSwitches(0, to: effect)
-    return follower.gain.pointee.heard(0) != before
+    return true
   }
 
   /// Sets a value or a switch; what is heard of other elements changes by `solo`. Audio thread.

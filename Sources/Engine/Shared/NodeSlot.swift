@@ -252,6 +252,7 @@ struct CableSlot: ~Copyable {
   var nextStart = Int64.max
   private var nextTarget: Float = 0
   private var nextFrames = 0
+  private var nextPace = 0
 
   /// Delayed cables only. Per channel: `ringFrames`, a copy of the first cell so that reads can run past the
   /// end, and padding for whole vectors.
@@ -330,20 +331,22 @@ struct CableSlot: ~Copyable {
     (time &+ Int64(wait) &+ 63) & ~63
   }
 
-  /// Moves the gain from the engine frame `time` on, in the block that begins at `now`. Audio thread.
+  /// Moves the gain from the engine frame `time` on, in the block that begins at `now`. `pace`: see `Ramp.move`. Audio
+  /// thread.
   @_noLocks mutating func move(
-    to value: Float, over frames: Int, after wait: Int, at time: Int64, now: Int64
+    to value: Float, over frames: Int, pace: Int, after wait: Int, at time: Int64, now: Int64
   ) {
     if time > now, nextStart <= now { beginMove() }
     let start = wait > 0 ? Self.start(after: wait, from: time) : time
     guard start > now else {
-      gain.move(to: value, over: frames)
+      gain.move(to: value, over: frames, pace: pace)
       nextStart = .max
       return
     }
     nextStart = start
     nextTarget = value
     nextFrames = frames
+    nextPace = pace
   }
 
   /// Moves the gain to another target from now on, or when the move that waits begins. Audio thread.
@@ -370,7 +373,7 @@ struct CableSlot: ~Copyable {
 
   /// Begins the waiting move. Audio thread.
   @_noLocks mutating func beginMove() {
-    gain.move(to: nextTarget, over: nextFrames)
+    gain.move(to: nextTarget, over: nextFrames, pace: nextPace)
     nextStart = .max
   }
 

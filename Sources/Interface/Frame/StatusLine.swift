@@ -72,7 +72,7 @@ enum StatusLine {
     let needed = groups.filter { $0.rank <= .load && $0.rank != .switches }.reduce(0) {
       $0 + ($1.rank == .take ? $1.short ?? $1.spans : $1.spans).width + 2
     }
-    let least = min(wholeName, max(10, width - 14))
+    let least = min(wholeName, max(10, width - (width < 30 ? 4 : 14)))
     return max(1, min(max(least, width - 3 - needed - taken), width - 2 - taken))
   }
 
