@@ -16,7 +16,7 @@ public struct Ramp: Sendable, BitwiseCopyable {
     case even
     /// Evenly in the logarithm. Where a move begins or ends below -80 dB (0.0001), in silence for instance, 0.0001 is added
     /// before the logarithm is taken: it goes in decibels down to about -80 dB, and evenly from there. Between
-    /// values of which one is negative it goes evenly.
+    /// values of which one is negative it goes evenly, and so it does where it turns a move that is under way evenly.
     case ratio
   }
 
@@ -138,7 +138,8 @@ public struct Ramp: Sendable, BitwiseCopyable {
     guard isMoving || newTarget != target else { return }
     let pace = common > 0 ? common : self.pace
     let brake = Int32(truncatingIfNeeded: pace > 0 && pace < frames ? pace : frames)
-    take(Self.floor(law, value, newTarget))
+    // A move under way evenly goes on evenly: near silence its speed would be thousands of octaves a second.
+    take(isMoving && floor < 0 ? -1 : Self.floor(law, value, newTarget))
     let motion = motion
     target = newTarget
     end = floor < 0 ? newTarget : logarithm2(newTarget + floor)
