@@ -48,35 +48,6 @@ import Testing
     }
   }
 
-  /// Three constants take turns at an input, by fades of any lengths, each in the midst of the one before: they are one.
-  @Test(arguments: 1...30) func crossfadesOfAnyLengthsAddUpToOne(seed: UInt64) throws {
-    print("seed", seed)
-    var random = SeededGenerator(seed: seed)
-    let bench = try start(
-      """
-      node a constant level=1
-      node b constant level=1
-      node c constant level=1
-      node m mix
-      connect a -> m
-      node out output channels=1
-      connect m -> out
-      """, settled: 960)
-    var now = "a"
-    for _ in 0..<8 {
-      let next = ["a", "b", "c"].filter { $0 != now }.randomElement(using: &random)!
-      let frames = 480 << Int.random(in: 0...7, using: &random)
-      bench.perform("fade \(Double(frames) / 48)ms ; disconnect \(now) -> m ; connect \(next) -> m")
-      now = next
-      bench.render(Int.random(in: 1...frames, using: &random))
-    }
-    bench.render(96_000)
-    for (frame, sample) in bench.heard[0].enumerated().dropFirst(64) where abs(sample - 1) > 1e-4 {
-      Issue.record("\(sample) in frame \(frame)")
-      break
-    }
-  }
-
   /// The gain in front of a long impulse rises: nothing is heard above 3 kHz of a tone of 313 Hz.
   @Test func aResonatorBeginsWithoutABurst() throws {
     for kind in ["modal freq=200Hz modes=32", "string freq=110Hz", "delay time=20ms feedback=90%"] {
