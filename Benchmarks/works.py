@@ -638,7 +638,7 @@ DELAYS = (
     Work("half a frame", lambda n, c: f"time={frames_of(n):.7f}s {ECHO} shift={0.5 / RATE:.9f}s", total=256,
          scsynth=echo("CombC", 0.5), pd=pd_echo(shift="half"),
          csound=cs_echo(lambda g, x, m, i: f"flanger {x}, a({frames_of(i, 0.5):.8f}), 0.35")),
-    Work("shift moved", lambda n, c: f"time=20ms {ECHO}", (["shift"], 0, 0.001), at=(0.02, 0.001), total=256,
+    Work("shift moved", lambda n, c: f"time=20ms {ECHO}", (["shift"], 0, 0.001), at=(0.02, 0.001), total=128,
          scsynth=each(lambda g, x, m, i: g.mul_add(g.unit("CombC", x, 0.05, m, 0.13), 0.35, g.mul(x, 0.65))),
          csound=cs_echo(lambda g, x, m, i: f"flanger {x}, {m}, 0.35")),
     Work("feedback moved", lambda n, c: f"time={frames_of(n):.7f}s {ECHO}", (["feedback"], 35, 5), at=(0.35, 0.05), total=256,

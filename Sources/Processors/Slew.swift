@@ -119,14 +119,18 @@ public struct Slew: Kernel {
   ) {
     write(block, room, isLinear: isLinear)
     let frames = Int64(truncatingIfNeeded: block.frames)
-    if channels == 1 {
+    if channels <= 2 {
       _ = take(block, 0, room)
-      if isLinear {
-        linear[0] = sostenuto_slew(room.rows, linear[0], room.up, room.down, frames)
+      let (row, other) = (room.rows, room.row(channels &- 1))
+      if !isLinear {
+        if channels == 1 { exponential[1] = exponential[0] }
+        sostenuto_glide_two(row, other, exponential, room.up, room.down, frames)
+      } else if channels == 2 {
+        sostenuto_slew_two(row, other, linear, room.up, room.down, frames)
       } else {
-        exponential[0] = sostenuto_glide(room.rows, exponential[0], room.up, room.down, frames)
+        linear[0] = sostenuto_slew(row, linear[0], room.up, room.down, frames)
       }
-      return copy(block, 0, 1, room)
+      return copy(block, 0, channels, room)
     }
     var group = 0
     while 8 &* group < channels {

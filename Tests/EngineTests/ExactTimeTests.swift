@@ -32,7 +32,7 @@ import Testing
     while bench.engine.renderer.time < end {
       while next < steps.count, due + Int64(steps[next].frames) <= bench.engine.renderer.time + lead {
         due += Int64(steps[next].frames)
-        bench.perform(steps[next].line, at: due)
+        bench.attempt(steps[next].line, at: due)
         next += 1
       }
       bench.render(min(bench.period, Int(end - bench.engine.renderer.time)))

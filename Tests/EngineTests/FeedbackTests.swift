@@ -102,7 +102,7 @@ import Testing
             + "connect a -> b\nconnect b -> a gain=-12dB\nconnect a -> out gain=-12dB\n")
         bench.render(24000)
         for line in lines {
-          let isAccepted = bench.perform(line)
+          let isAccepted = bench.attempt(line)
           #expect(isAccepted, "\(name): \(line)")
           bench.render(pause)
         }

@@ -39,7 +39,7 @@ import Testing
       ("undo", [0, -0.5]), ("undo", [0, 0]), ("undo", [0.5, 0]), ("undo", [1, 0]),
     ]
     for (line, wanted) in steps {
-      let isAccepted = bench.perform(line)
+      let isAccepted = bench.attempt(line)
       #expect(isAccepted, "\(line)")
       bench.render(960)
       #expect(levels(bench) == wanted, "\(line)")

@@ -1,4 +1,5 @@
 import Engine
+import Patch
 import TestSupport
 import Testing
 
@@ -46,6 +47,29 @@ import Testing
       let level = peak(bench, first, 400)
       #expect(level > 0.9 * before && level < 1.1 * before, "\(level), not \(before), at \(first)")
     }
+  }
+
+  /// Three constants take turns at an input, by fades of any lengths, each in the midst of the one before: they are one.
+  @Test(arguments: 1...30) func crossfadesOfAnyLengthsAddUpToOne(seed: UInt64) throws {
+    print("seed", seed)
+    var random = SeededGenerator(seed: seed)
+    let bench = Bench(channels: 1)
+    let sources = ["a", "b", "c"]
+    let mixed = [node("m", "mix"), node("out", "output", "channels=1"), cable("a", "m"), cable("m", "out")]
+    try bench.begin(sources.map { node($0, "constant", "level=1") } + mixed)
+    bench.render(960)
+    var now = "a"
+    for _ in 0..<8 {
+      let next = sources.filter { $0 != now }.randomElement(using: &random)!
+      let frames = 480 << Int.random(in: 0...7, using: &random)
+      let fade = Double(frames) / 48000
+      try bench.edit([.disconnect(CableName(now, "m")), cable(next, "m")], fade: fade)
+      now = next
+      bench.render(Int.random(in: 1...frames, using: &random))
+    }
+    bench.render(96_000)
+    let furthest = bench.heard[0].dropFirst(64).map { abs($0 - 1) }.max()!
+    #expect(furthest < 1e-4, "the sum is off by \(furthest)")
   }
 
   /// The gain in front of a long impulse rises: nothing is heard above 3 kHz of a tone of 313 Hz.

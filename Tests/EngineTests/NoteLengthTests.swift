@@ -145,7 +145,7 @@ import Testing
     for frames in [10, 5000] {
       #expect(bench.perform("remove echo"))
       bench.render(frames)
-      #expect(bench.perform("undo ; tempo 60") || bench.perform("undo"))
+      #expect(bench.attempt("undo ; tempo 60") || bench.attempt("undo"))
       #expect(bench.perform("tempo 60"))
       bench.render(frames)
       let echo = bench.engine.graph.current.values.first { $0.name == "echo" }

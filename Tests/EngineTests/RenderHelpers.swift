@@ -2,6 +2,7 @@ import Engine
 import Patch
 import Realtime
 import TestSupport
+import Testing
 
 /// An engine rendered by the test itself: exact frames, no driver.
 final class Bench {
@@ -78,6 +79,12 @@ final class Bench {
     return true
   }
 
+  /// Performs edits as one, as those of a line are.
+  func edit(_ edits: [Edit], fade: Double = Engine.standardFade) throws {
+    for edit in edits { patch = try patch.applying(edit, catalogue: engine.kinds.catalogue).patch }
+    engine.adopt(patch, fade: fade, at: engine.renderer.time)
+  }
+
   @discardableResult func undo() -> Bool {
     guard let inverse = history.popLast() else { return false }
     guard let change = try? patch.applying(exactly: inverse, catalogue: engine.kinds.catalogue) else {
@@ -93,9 +100,23 @@ final class Bench {
   /// Performs a line of the language on the draft alone.
   func changing(_ line: String) -> TestSupport.Draft.Outcome { draft.perform(line) }
 
-  /// Performs a line of the language, at an engine frame or now; false if it is refused.
-  @discardableResult func perform(_ line: String, at time: Int64? = nil) -> Bool {
-    switch draft.perform(line) {
+  /// Performs a line of the language, at an engine frame or now; false if it changes nothing. A refused one is the test's
+  /// mistake, and an issue.
+  @discardableResult func perform(
+    _ line: String, at time: Int64? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) -> Bool {
+    let outcome = draft.perform(line)
+    if case .refused = outcome { Issue.record("refused: \(line)", sourceLocation: sourceLocation) }
+    return carryOut(outcome, line, at: time)
+  }
+
+  /// Performs a line that may be refused, as random ones are; false then, and if it changes nothing.
+  @discardableResult func attempt(_ line: String, at time: Int64? = nil) -> Bool {
+    carryOut(draft.perform(line), line, at: time)
+  }
+
+  private func carryOut(_ outcome: TestSupport.Draft.Outcome, _ line: String, at time: Int64?) -> Bool {
+    switch outcome {
     case .edited(let change):
       engine.adopt(
         change.patch, ramps: change.ramps, tails: change.tails, at: time ?? engine.renderer.time,
@@ -107,14 +128,14 @@ final class Bench {
       }
       engine.perform(event, on: node.id, at: time)
       return true
-    case .refused: return false
+    case .unchanged, .refused: return false
     }
   }
 
   func play(_ steps: [Step]) {
     for step in steps {
       render(step.frames)
-      perform(step.line)
+      attempt(step.line)
     }
   }
 

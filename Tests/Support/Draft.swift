@@ -12,7 +12,9 @@ public struct Draft {
     /// An edit, an undo or a redo.
     case edited(Change)
     case performed(Performance)
-    /// Not legal here, or without effect.
+    /// Legal, and without effect.
+    case unchanged
+    /// Not legal here.
     case refused
   }
 
@@ -30,20 +32,18 @@ public struct Draft {
   }
 
   public mutating func perform(_ line: String) -> Outcome {
-    guard
-      let statement = try? StatementParser.parse(
-        line, patch: patch, catalogue: KindRegistry.builtIn.catalogue),
-      let change = try? change(statement)
-    else {
-      if case .perform(let performance)? = try? StatementParser.parse(
-        line, patch: patch, catalogue: KindRegistry.builtIn.catalogue)
-      {
-        return .performed(performance)
-      }
+    let catalogue = KindRegistry.builtIn.catalogue
+    guard let statement = try? StatementParser.parse(line, patch: patch, catalogue: catalogue) else {
       return .refused
     }
-    patch = change.patch
-    return .edited(change)
+    if case .perform(let performance) = statement { return .performed(performance) }
+    do {
+      guard let change = try change(statement) else { return .unchanged }
+      patch = change.patch
+      return .edited(change)
+    } catch {
+      return .refused
+    }
   }
 
   private mutating func change(_ statement: Statement) throws -> Change? {
@@ -55,9 +55,12 @@ public struct Draft {
       return change
     case .undo: return try history.undo(patch, catalogue: KindRegistry.builtIn.catalogue)?.change
     case .redo: return try history.redo(patch, catalogue: KindRegistry.builtIn.catalogue)?.change
-    default: return nil
+    default: throw Unsupported()
     }
   }
+
+  /// A statement for a session, not for a patch.
+  private struct Unsupported: Error {}
 }
 
 extension Event {

@@ -90,7 +90,7 @@ public struct RandomLines {
       let line = candidate()
       var trial = draft
       switch trial.perform(line) {
-      case .refused: continue
+      case .unchanged, .refused: continue
       case .performed: return line
       case .edited:
         let union = joined.union(Self.joined(by: trial.patch))

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "CVector.h"
+#include "Dynamics.h"
 
 #pragma clang diagnostic ignored "-Wpsabi"
 
@@ -52,6 +53,7 @@ SOSTENUTO_VECTOR unsigned long long sostenuto_greater_bits(const float *v, const
 
 /* Values in doubles: a way of minutes has steps that a float would round away. */
 typedef double sostenuto_eight_doubles __attribute__((ext_vector_type(8)));
+typedef double sostenuto_two_doubles __attribute__((ext_vector_type(2)));
 
 /* The next value of one that goes to its target by `up` or `down` at most. */
 #define SOSTENUTO_SLEW(value, target, up, down)                   \
@@ -69,6 +71,20 @@ SOSTENUTO_VECTOR double sostenuto_slew(float *targets, double value, const float
   return value;
 }
 
+/* The same of two channels side by side. */
+SOSTENUTO_VECTOR void sostenuto_slew_two(float *one, float *other, double *values, const float *up, const float *down,
+                                         long long frames) {
+  sostenuto_two_doubles now = {values[0], values[1]};
+  for (long long f = 0; f < frames; f++) {
+    sostenuto_two_doubles target = {one[f], other[f]};
+    SOSTENUTO_SLEW(now, target, (double)up[f], (double)down[f])
+    one[f] = (float)now.x;
+    other[f] = (float)now.y;
+  }
+  values[0] = now.x;
+  values[1] = now.y;
+}
+
 /* The same of eight channels, whose targets in a frame follow each other. */
 SOSTENUTO_VECTOR void sostenuto_slew_eight(float *targets, double *values, const float *up, const float *down,
                                            long long frames) {
@@ -83,14 +99,31 @@ SOSTENUTO_VECTOR void sostenuto_slew_eight(float *targets, double *values, const
   *(row_of_values *)values = now;
 }
 
-/* A value that goes by the share `up` or `down` of its way to the target a frame; in place. Returns the last one. */
-SOSTENUTO_VECTOR double sostenuto_glide(float *targets, double value, const float *up, const float *down, long long frames) {
-  for (long long f = 0; f < frames; f++) {
-    double way = targets[f] - value;
-    value += way * (way > 0 ? up[f] : down[f]);
-    targets[f] = (float)value;
+/* Two values that go by the share `up` or `down` of their way to their targets a frame; in place. Both channels may be one and
+   the same. Both ways are taken and the right one chosen, as `sostenuto_follow` does, so that a frame waits for one product
+   and one comparison. */
+#define SOSTENUTO_GLIDE_ROWS(larger)                                                                   \
+  for (long long f = 0; f < frames; f++) {                                                             \
+    sostenuto_two_doubles target = {one[f], other[f]};                                                 \
+    sostenuto_two_doubles rises = (1 - (double)up[f]) * now + (double)up[f] * target;                  \
+    sostenuto_two_doubles falls = (1 - (double)down[f]) * now + (double)down[f] * target;              \
+    now = (larger) ? (rises > falls ? rises : falls) : (rises < falls ? rises : falls);                \
+    one[f] = (float)now.x;                                                                             \
+    other[f] = (float)now.y;                                                                           \
   }
-  return value;
+SOSTENUTO_VECTOR void sostenuto_glide_two(float *one, float *other, double *values, const float *up, const float *down,
+                                          long long frames) {
+  sostenuto_two_doubles now = {values[0], values[1]};
+  int way = sostenuto_faster_way(up, down, frames);
+  if (way > 0) {
+    SOSTENUTO_GLIDE_ROWS(1)
+  } else if (way < 0) {
+    SOSTENUTO_GLIDE_ROWS(0)
+  } else {
+    SOSTENUTO_GLIDE_ROWS(up[f] >= down[f])
+  }
+  values[0] = now.x;
+  values[1] = now.y;
 }
 
 /* The same of eight channels, whose targets in a frame follow each other. */
