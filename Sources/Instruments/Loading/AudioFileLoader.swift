@@ -13,15 +13,16 @@ public enum AudioFileLoader {
     guard rate.isFinite, rate > 0 else { throw LoadError(path: path, .invalidRate(rate)) }
     let file = try AudioFile.read(path, rate: rate, in: SamplePool(options), showing: options.progress)
     file.stream?.pin(0)
-    // For the frames before the first frame of a loop.
-    file.stream?.pin(file.frames - 1)
+    // For the seam of a loop, and one that is played backwards.
+    file.stream?.pin(file.frames - 3 * SamplePlane.margin)
+    let (seam, memory) = file.seam()
     let image = UnsafeMutablePointer<AudioImage>.allocate(capacity: 1)
     image.initialize(
       to: AudioImage(
         plane: file.plane(0), stride: file.channels > 1 ? file.plane(1).base - file.plane(0).base : 0,
         channels: file.channels, frames: file.frames, rate: file.rate, identity: path.hashValue,
-        stream: file.stream?.table))
-    let owner = ImageOwner(image: image, file: file)
+        stream: file.stream?.table, seam: seam))
+    let owner = ImageOwner(image: image, memory: memory, file: file)
     let resource = Resource(
       header: UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self),
       name: lastComponent(path), bytes: { file.bytes }, release: { owner.free() })
@@ -50,16 +51,51 @@ public enum AudioFileLoader {
 
   private final class ImageOwner: @unchecked Sendable {
     let image: UnsafeMutablePointer<AudioImage>
+    /// Of the seam.
+    let memory: UnsafeMutablePointer<Float>
     let file: AudioFile
-    init(image: UnsafeMutablePointer<AudioImage>, file: AudioFile) {
+    init(image: UnsafeMutablePointer<AudioImage>, memory: UnsafeMutablePointer<Float>, file: AudioFile) {
       self.image = image
+      self.memory = memory
       self.file = file
     }
-    func free() { image.deallocate() }
+    func free() {
+      image.deallocate()
+      memory.deallocate()
+    }
   }
 }
 
 extension AudioFile {
+  /// The seam of all frames, and its memory. Worker.
+  fileprivate func seam() -> (FileSeam, UnsafeMutablePointer<Float>) {
+    let ends = facts.ends
+    let margin = SamplePlane.margin
+    let reach = ends?.reach ?? margin
+    let count = FileSeam.count(reach: reach)
+    let memory = UnsafeMutablePointer<Float>.allocate(capacity: 2 * count * channels)
+    for channel in 0..<channels {
+      let plane = self.plane(channel)
+      let scale: Float = isShort ? 1 / SamplePlane.scale : 1
+      let (start, end) = (memory + 2 * channel * count, memory + (2 * channel + 1) * count)
+      for index in 0..<count {
+        if let ends {
+          start[index] = ends.start[index * channels + channel]
+          end[index] = ends.end[index * channels + channel]
+        } else {
+          // A multiple of the frames keeps the numbers positive.
+          let first = index - margin + (margin / frames + 1) * frames
+          let last = index - count + margin + (count / frames + 1) * frames
+          start[index] = plane[first % frames] * scale
+          end[index] = plane[last % frames] * scale
+        }
+      }
+    }
+    let seam = FileSeam(
+      memory: memory, reach: reach, frames: frames, length: ends?.length ?? Double(frames))
+    return (seam, memory)
+  }
+
   /// Repairs made while reading. Worker.
   func findings(file: String? = nil, line: Int = 0) -> [Finding] {
     var all: [Finding] = []

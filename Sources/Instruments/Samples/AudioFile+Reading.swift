@@ -1,4 +1,3 @@
-import CSamplerate
 import CSndfile
 import Glibc
 import Sampler
@@ -65,6 +64,10 @@ extension AudioFile {
       channels = 2
     }
     if let wanted, wanted != facts.rate {
+      facts.ends = try RoundEnds(
+        SoundFileSource.Conversion(from: Int(info.samplerate), to: wanted), frames: facts.originalFrames,
+        channels: channels, path: path
+      ) { Array(samples[$0.lowerBound * channels..<$0.upperBound * channels]) }
       samples = try convert(samples, channels: channels, ratio: ratio, path: path)
       facts.rate = wanted
     } else {
@@ -84,10 +87,8 @@ extension AudioFile {
     var frames = Int(info.frames)
     var conversion: SoundFileSource.Conversion?
     if let wanted, wanted != facts.rate {
-      guard wanted == wanted.rounded(), wanted < 1e7, src_is_valid_ratio(wanted / facts.rate) != 0 else {
-        return nil
-      }
-      conversion = SoundFileSource.Conversion(from: Int(info.samplerate), to: Int(wanted))
+      conversion = SoundFileSource.Conversion(from: Int(info.samplerate), to: wanted)
+      guard conversion != nil else { return nil }
     }
     facts.originalFrames = frames
     guard info.seekable != 0, sound.promised != nil else { return nil }
@@ -104,6 +105,8 @@ extension AudioFile {
     let source = SoundFileSource(
       path: facts.path, channels: Int(info.channels), frames: facts.originalFrames, isFolded: isFolded,
       isShort: isShort, conversion: conversion)
+    facts.ends = try RoundEnds(
+      conversion, frames: facts.originalFrames, channels: channels, path: facts.path, read: source.frames)
     if isReversed { facts.loop = facts.loop?.reversed(frames) }
     return try AudioFile(
       facts, channels: channels, frames: frames, isShort: isShort,

@@ -37,6 +37,8 @@ final class AudioFile: @unchecked Sendable {
     /// Frames promised in its header; `isCut`: the file ends early.
     var promisedFrames: Int?
     var isCut = false
+    /// Of a sound that was converted to another rate.
+    var ends: RoundEnds?
 
     /// Sets the number of frames read.
     mutating func setFrames(_ count: Int, promised: Int?) {

@@ -1,3 +1,4 @@
+import CSamplerate
 import CSndfile
 import Glibc
 
@@ -13,7 +14,12 @@ final class SoundFileSource: FrameSource {
     /// Extra file frames on either side, at least as many as the converter uses.
     var guardFrames: Int
 
-    init(from: Int, to: Int) {
+    /// nil: not between integers, or by more than the converter can.
+    init?(from: Int, to rate: Double) {
+      guard rate == rate.rounded(), rate < 1e7, src_is_valid_ratio(rate / Double(from)) != 0 else {
+        return nil
+      }
+      let to = Int(rate)
       var (a, b) = (from, to)
       while b != 0 { (a, b) = (b, a % b) }
       input = from / a
@@ -25,6 +31,17 @@ final class SoundFileSource: FrameSource {
 
     /// Number of converted frames.
     func frames(of count: Int) -> Int { convertedFrames(count, ratio: ratio) }
+
+    /// File frames from which these frames are converted, with those that the converter uses around them. The first
+    /// coincides with a converted frame.
+    func source(of frames: Range<Int>) -> Range<Int> {
+      let first = frames.lowerBound
+      let period = (first < 0 ? (first + 1) / output - 1 : first / output) - guardFrames / input - 1
+      return period * input..<frames.upperBound * input / output + 1 + guardFrames
+    }
+
+    /// Converted frames before such a source.
+    func start(of source: Range<Int>) -> Int { source.lowerBound / input * output }
   }
 
   private let path: String
@@ -62,13 +79,7 @@ final class SoundFileSource: FrameSource {
       spread(samples, count, fileChannels, into: memory, stride: stride)
       return
     }
-    var samples: [Float]
-    if let conversion {
-      samples = converted(first, count, conversion)
-    } else {
-      samples = read(first, count, as: Float.self, sf_readf_float)
-      finish(&samples)
-    }
+    let samples = conversion.map { converted(first, count, $0) } ?? frames(first..<first + count)
     spread(samples, count, isFolded ? 2 : fileChannels, into: memory, stride: stride)
   }
 
@@ -112,19 +123,21 @@ final class SoundFileSource: FrameSource {
     return samples
   }
 
-  private func converted(_ first: Int, _ count: Int, _ conversion: Conversion) -> [Float] {
-    // Begins where a file frame and a converted frame coincide.
-    let (input, output) = (conversion.input, conversion.output)
-    let period = max(0, first / output - conversion.guardFrames / input - 1)
-    let begin = period * input
-    let end = min(fileFrames, (first + count) * input / output + 1 + conversion.guardFrames)
-    guard begin < end else { return [] }
-    var samples = read(begin, end - begin, as: Float.self, sf_readf_float)
+  /// Interleaved frames of the file as they are before a conversion.
+  func frames(_ range: Range<Int>) -> [Float] {
+    var samples = read(range.lowerBound, range.count, as: Float.self, sf_readf_float)
     finish(&samples)
+    return samples
+  }
+
+  private func converted(_ first: Int, _ count: Int, _ conversion: Conversion) -> [Float] {
+    let source = conversion.source(of: first..<first + count).clamped(to: 0..<fileFrames)
+    guard !source.isEmpty else { return [] }
+    let samples = frames(source)
     let channels = isFolded ? 2 : fileChannels
     let result =
       (try? convert(samples, channels: channels, ratio: conversion.ratio, path: path)) ?? []
-    let skip = (first - period * output) * channels
+    let skip = (first - conversion.start(of: source)) * channels
     return Array(result.dropFirst(skip).prefix(count * channels))
   }
 

@@ -16,14 +16,21 @@ package struct AudioImage {
   package var identity: Int
   /// Chunk table of a file that streams from disk.
   package var stream: UnsafeMutablePointer<StreamTable>?
+  /// What a head reads that goes round.
+  package var seam: FileSeam
 
   package init(
     plane: SamplePlane, stride: Int, channels: Int, frames: Int, rate: Double, identity: Int,
-    stream: UnsafeMutablePointer<StreamTable>?
+    stream: UnsafeMutablePointer<StreamTable>?, seam: FileSeam
   ) {
     (self.plane, self.stride, self.channels) = (plane, stride, channels)
     (self.frames, self.rate) = (frames, rate)
-    (self.identity, self.stream) = (identity, stream)
+    (self.identity, self.stream, self.seam) = (identity, stream, seam)
+  }
+
+  /// Where positions end (32.32): those of a round, or of the file's frames. Audio thread.
+  @_noLocks @inline(__always) func end(_ isLooping: Bool) -> Int64 {
+    isLooping ? seam.turn : Int64(frames) &<< 32
   }
 }
 

@@ -14,13 +14,9 @@ extension PlayerHead {
     let isFolded = outputs.count == 1 && channels == 2
     let share: Float = isFolded ? 0.5 : 1
     let used = channels == 1 || isFolded ? channels : (channels < outputs.count ? channels : outputs.count)
-    let length = image.pointee.frames
-    let isNear =
-      isLooping && (course.least < SamplePlane.margin || course.most &+ SamplePlane.margin >= length)
-    // Of a loop of which the seam is near, otherwise 0.
-    let turn = isNear ? length : 0
+    let isNear = isLooping && image.pointee.seam.isNear(course.least, course.most)
     // The kernel of no transposition has at a frame of the file that frame alone.
-    let isPlain = course.isPlain && kernel == 0
+    let isPlain = course.isPlain && kernel == 0 && !isNear
     var channel = 0
     while channel < used {
       let next = channel &+ 1 < used ? channel &+ 1 : channel
@@ -29,7 +25,7 @@ extension PlayerHead {
       if isPlain {
         copy(left, frames, to: scratch.left, scratch)
         if let right { copy(right, frames, to: scratch.right, scratch) }
-      } else if quality > 0, turn == 0 {
+      } else if quality > 0, !isNear {
         wide(left, right, frames, quality, kernel, scratch)
       } else {
         var frame = 0
@@ -37,8 +33,8 @@ extension PlayerHead {
           let count = frames &- frame < 16 ? frames &- frame : 16
           let sides =
             quality > 0
-            ? wide(left, right, frame, count, turn, quality, kernel, scratch)
-            : narrow(left, right ?? left, frame, turn, scratch)
+            ? wide(image, channel, next, frame, count, quality, kernel, scratch)
+            : narrow(image, channel, next, frame, isNear, scratch)
           store(sides.left, scratch.left + frame)
           store(sides.right, scratch.right + frame)
           frame &+= 16
@@ -62,6 +58,13 @@ extension PlayerHead {
   private func plane(_ image: UnsafeMutablePointer<AudioImage>, _ channel: Int) -> SamplePlane {
     let first = image.pointee.plane
     return SamplePlane(base: first.base + image.pointee.stride &* channel, isShort: first.isShort)
+  }
+
+  /// A channel of the file, or of its seam.
+  @_noLocks @inline(__always) private func plane(
+    _ image: UnsafeMutablePointer<AudioImage>, _ channel: Int, _ side: FileSeam.Side
+  ) -> SamplePlane {
+    side == .inside ? plane(image, channel) : image.pointee.seam.plane(side, channel)
   }
 
   /// Adds a row by the gains to an output, behind which there may be no memory.
@@ -110,91 +113,64 @@ extension PlayerHead {
     return table
   }
 
-  /// By eight or 32 points. `length`: of a loop of which the seam may be near, otherwise 0.
+  /// By eight or 32 points, where the seam of a loop may be near.
   @_noLocks @inline(never) private func wide(
-    _ left: SamplePlane, _ right: SamplePlane?, _ frame: Int, _ count: Int, _ length: Int,
+    _ image: UnsafeMutablePointer<AudioImage>, _ channel: Int, _ next: Int, _ frame: Int, _ count: Int,
     _ quality: UInt8, _ kernel: Int, _ scratch: Scratch
   ) -> Voice.Sides {
     let table = self.table(quality, kernel, frame, scratch)
     let places = UnsafePointer(scratch.places + frame)
+    let seam = image.pointee.seam
+    let isStereo = next > channel
     var done = 0
     while done < count {
-      var end = length > 0 ? done : count
-      while end < count, !isNearSeam(places[end], length) { end &+= 1 }
-      if end > done {
-        table.write(SincTable.Planes(left, right), places, done, end, scratch.partials)
-      } else {
-        end &+= 1
-        let first = Int(places[done] >> 32) &- table.before
-        unroll(left, first, table.taps, length, to: scratch.strips)
-        if let right { unroll(right, first, table.taps, length, to: scratch.strips + 64) }
-        table.write(
-          SincTable.Planes(
-            strip(scratch.strips, first), right == nil ? nil : strip(scratch.strips + 64, first)),
-          places, done, end, scratch.partials)
-      }
+      let side = seam.side(places[done])
+      var end = done &+ 1
+      while end < count, seam.side(places[end]) == side { end &+= 1 }
+      table.write(
+        SincTable.Planes(plane(image, channel, side), isStereo ? plane(image, next, side) : nil), places,
+        done, end, scratch.partials)
       done = end
     }
     if done < 16 { table.clear(scratch.partials, from: done) }
-    let scale = left.isShort ? SamplePlane.scale : 1
+    let scale = image.pointee.plane.isShort ? SamplePlane.scale : 1
     let sums = table.sums(scratch.partials, side: 0) * scale
-    return Voice.Sides(left: sums, right: right == nil ? sums : table.sums(scratch.partials, side: 1) * scale)
+    return Voice.Sides(left: sums, right: isStereo ? table.sums(scratch.partials, side: 1) * scale : sums)
   }
 
-  @_noLocks @inline(__always) private func isNearSeam(_ place: Int64, _ length: Int) -> Bool {
-    let at = Int(place >> 32)
-    return length > 0 && (at < SamplePlane.margin || at &+ SamplePlane.margin >= length)
-  }
-
-  @_noLocks @inline(__always)
-  private func strip(_ strip: UnsafeMutablePointer<Float>, _ first: Int) -> SamplePlane {
-    SamplePlane(base: UnsafeRawPointer(strip) - first &<< 2, isShort: false)
-  }
-
-  /// Frames of a loop that goes over its seam, as large as integers are.
-  @_noLocks private func unroll(
-    _ plane: SamplePlane, _ first: Int, _ count: Int, _ length: Int, to strip: UnsafeMutablePointer<Float>
-  ) {
-    let scale: Float = plane.isShort ? 1 / SamplePlane.scale : 1
-    var at = first % length
-    if at < 0 { at = at &+ length }
-    for index in 0..<count {
-      strip[index] = plane[at] * scale
-      at = at &+ 1 < length ? at &+ 1 : 0
-    }
-  }
-
-  /// By four points.
+  /// By four points. `isNear`: the seam of a loop may be near.
   @_noLocks @inline(never) private func narrow(
-    _ left: SamplePlane, _ right: SamplePlane, _ frame: Int, _ length: Int, _ scratch: Scratch
+    _ image: UnsafeMutablePointer<AudioImage>, _ channel: Int, _ next: Int, _ frame: Int, _ isNear: Bool,
+    _ scratch: Scratch
   ) -> Voice.Sides {
     let places = UnsafePointer(scratch.places + frame)
     let low = UnsafeMutableRawPointer(scratch.mixes).assumingMemoryBound(to: UInt32.self)
-    var isInside = true
-    for index in 0..<16 {
-      low[index] = UInt32(truncatingIfNeeded: places[index])
-      isInside = isInside && !isNearSeam(places[index], length)
-    }
+    for index in 0..<16 { low[index] = UInt32(truncatingIfNeeded: places[index]) }
     let fraction = fractions(UnsafeRawPointer(low).loadUnaligned(as: SIMD16<UInt32>.self))
-    if isInside {
+    if !isNear {
       return Voice.Sides(
-        left: Taps(left, positions: places).interpolated(fraction),
-        right: Taps(right, positions: places).interpolated(fraction))
+        left: Taps(plane(image, channel), positions: places).interpolated(fraction),
+        right: Taps(plane(image, next), positions: places).interpolated(fraction))
     }
     return Voice.Sides(
-      left: gathered(left, places, length, scratch).interpolated(fraction),
-      right: gathered(right, places, length, scratch).interpolated(fraction))
+      left: gathered(image, channel, places, scratch).interpolated(fraction),
+      right: gathered(image, next, places, scratch).interpolated(fraction))
   }
 
   /// The neighbours of each position, looked up one by one.
   @_noLocks private func gathered(
-    _ plane: SamplePlane, _ places: UnsafePointer<Int64>, _ length: Int, _ scratch: Scratch
+    _ image: UnsafeMutablePointer<AudioImage>, _ channel: Int, _ places: UnsafePointer<Int64>,
+    _ scratch: Scratch
   ) -> Taps {
+    let seam = image.pointee.seam
+    let scale = image.pointee.plane.isShort ? SamplePlane.scale : 1
     for index in 0..<16 {
+      let side = seam.side(places[index])
+      let from = plane(image, channel, side)
+      // A file's integers have been scaled.
+      let gain = side == .inside ? 1 : scale
       for tap in 0..<4 {
-        var at = (Int(places[index] >> 32) &+ tap &- 1) % length
-        if at < 0 { at = at &+ length }
-        scratch.strips[4 &* index &+ tap] = plane[at]
+        scratch.strips[4 &* index &+ tap] = from[Int(places[index] >> 32) &+ tap &- 1] * gain
       }
     }
     return Taps(gathered: scratch.strips)

@@ -13,7 +13,7 @@ struct PlayerHead {
     /// Numbers of the kernels.
     var mixes: UnsafeMutablePointer<Float>
     var partials: UnsafeMutablePointer<Float>
-    /// The frames around a position near a loop's seam, for two channels.
+    /// The four frames around each of sixteen positions of which some are near a loop's seam.
     var strips: UnsafeMutablePointer<Float>
     /// The sound of two channels.
     var left: UnsafeMutablePointer<Float>
@@ -29,7 +29,7 @@ struct PlayerHead {
       paces = arena.take(Float.self, 80)
       mixes = arena.take(Float.self, 80)
       partials = arena.take(Float.self, SincTable.partials)
-      strips = arena.take(Float.self, 128)
+      strips = arena.take(Float.self, 64)
       left = arena.take(Float.self, 80)
       right = arena.take(Float.self, 80)
       self.kernels = kernels
@@ -113,7 +113,7 @@ struct PlayerHead {
     _ image: UnsafeMutablePointer<AudioImage>, _ count: Int, _ isLooping: Bool, _ step: Int64,
     _ scratch: Scratch
   ) -> Course {
-    let length = UInt64(image.pointee.frames) &<< 32
+    let length = UInt64(bitPattern: image.pointee.end(isLooping))
     let last = position &+ step &* Int64(count &- 1)
     let pace = Self.pace(step)
     setPaces(pace, count, scratch)
@@ -161,7 +161,7 @@ struct PlayerHead {
     }
     let (least, largest) = (sostenuto_least_place(lowest), sostenuto_largest_place(highest))
     // A run that leaves the file, or goes round in it, is followed frame by frame.
-    if frame > 0, least >= 0, largest < Int64(image.pointee.frames) &<< 32 {
+    if frame > 0, least >= 0, largest < image.pointee.end(isLooping) {
       course.frames = frame
       course.least = Int(least >> 32)
       course.most = Int(largest >> 32)
@@ -205,7 +205,7 @@ struct PlayerHead {
   /// Brings the position of a loop back into the file; false, and the head has ended, where there is none.
   @_noLocks @inline(__always)
   private mutating func wrap(_ image: UnsafeMutablePointer<AudioImage>, _ isLooping: Bool) -> Bool {
-    let length = Int64(image.pointee.frames) &<< 32
+    let length = image.pointee.end(isLooping)
     guard UInt64(bitPattern: position) >= UInt64(bitPattern: length) else { return true }
     guard isLooping else {
       hasEnded = true
@@ -302,9 +302,6 @@ struct PlayerHead {
         if !stream.pointee.has(low, high, header) { isThere = false }
         known = low &>> StreamTable.shift == high &>> StreamTable.shift ? low &>> StreamTable.shift : -1
       }
-      guard isLooping else { continue }
-      if low < 0, !stream.pointee.has(length &+ low, length &- 1, header) { isThere = false }
-      if high >= length, !stream.pointee.has(0, high &- length, header) { isThere = false }
     }
     let at = Int(scratch.places[frames &- 1] >> 32)
     stream.pointee.expect(at, pace: pace)
