@@ -314,6 +314,11 @@ struct DynamicsRoom {
   /// The way back.
   @inline(__always) @_noLocks func turnBack() { lanes.turnBack() }
 
+  /// Multiplies the rows of so many channels by gains.
+  @inline(__always) @_noLocks func multiply(_ count: Int, by gains: UnsafePointer<Float>) {
+    lanes.multiply(count, by: gains)
+  }
+
   /// Multiplies channels of a group, or all, with one gain.
   @inline(__always) @_noLocks func multiply(
     _ block: Block, _ first: Int, _ count: Int, isLinked: Bool, by gain: Float

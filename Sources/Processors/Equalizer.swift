@@ -47,6 +47,7 @@ public struct Equalizer: Kernel {
   private var groupTime: Int64 = -1
   private var quiet = QuietCell()
   private var isAsleep = true
+  private var entry = Entry.ofFilter
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
     Arena.bytes { EqualizerMemory(configuration.inputs[0], Int(configuration.value(Self.bands)), &$0) }
@@ -111,26 +112,46 @@ public struct Equalizer: Kernel {
     if !input.isSilent { isAsleep = false }
     let output = block.outputs[0]
     let span = SectionSpan(block)
-    if span.isWhole, rests(block) {
+    var room = Arena(block.scratch)
+    let entry = entry.follow(block, room.take(Float.self, blockCapacity))
+    if span.isWhole, entry == nil, rests(block) {
       restWhole(input, output)
       return isAsleep ? .silent : .sounding
     }
     if !span.isWhole {
       if span.lane != 0, block.time &- Int64(span.lane) != groupTime { beginMidway() }
-      memory.inputs.write(input, output, span)
       groupTime = block.time &- Int64(span.lane) &+ Int64(span.end & ~15)
     }
+    let isCopied = !span.isWhole || entry != nil
+    if isCopied { memory.inputs.write(input, output, span, entry) }
     var band = 0
     while band < count {
       memory.sections[band].process(
         parameters(block, band), span,
         SectionChannels(
-          span.isWhole && band == 0 ? input : nil, output, first: 0, count: channels, memory.states + band,
+          isCopied || band > 0 ? nil : input, output, first: 0, count: channels, memory.states + band,
           stride: count))
       band &+= 1
     }
     memory.inputs.align(output, span)
+    if let entry { passBeside(input, output, entry, block.frames) }
     return isAsleep ? .silent : .sounding
+  }
+
+  /// Lets pass what does not go in yet: most bands change little, so that nothing dips.
+  @inline(never) @_noLocks private func passBeside(
+    _ input: InputPort, _ output: OutputPort, _ entry: UnsafePointer<Float>, _ frames: Int
+  ) {
+    var channel = 0
+    while channel < channels {
+      let (from, to) = (input[channel], output[channel])
+      var frame = 0
+      while frame < frames {
+        to.store(to.vector(frame) + from.vector(frame) * (1 - entry.vector(frame)), frame)
+        frame &+= 16
+      }
+      channel &+= 1
+    }
   }
 
   @inline(__always) @_noLocks private mutating func parameters(_ block: Block, _ band: Int)

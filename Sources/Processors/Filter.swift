@@ -27,6 +27,8 @@ public struct Filter: Kernel {
   private var isAsleep = true
   /// All channels use the first one's coefficients.
   private var isShared: Bool
+  private var isEntering = true
+  private var entry = Entry.ofFilter
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
     Arena.bytes { FilterMemory(configuration.inputs[0], &$0) }
@@ -89,7 +91,7 @@ public struct Filter: Kernel {
     let input = block.inputs[0]
     quiet.update(block, silent: input.isSilent)
     if !input.isSilent { isAsleep = false }
-    if block.frames == blockCapacity, isShared, restsAlike(block) {
+    if block.frames == blockCapacity, isShared, !isEntering, restsAlike(block) {
       restWhole(input, block.outputs[0])
       return isAsleep ? .silent : .sounding
     }
@@ -103,20 +105,24 @@ public struct Filter: Kernel {
     if isShared, !isAlike { memory.part(channels) }
     isShared = isAlike && (isShared || span.lane == 0)
     let output = block.outputs[0]
-    if span.isWhole, rests(block) {
+    var room = Arena(block.scratch)
+    let entry = entry.follow(block, room.take(Float.self, blockCapacity))
+    isEntering = !self.entry.isOver
+    if span.isWhole, entry == nil, rests(block) {
       restWhole(input, output)
       return isAsleep ? .silent : .sounding
     }
     if !span.isWhole {
       if span.lane != 0, block.time &- Int64(span.lane) != groupTime { memory.beginMidway(channels) }
       groupTime = block.time &- Int64(span.lane) &+ Int64(span.end & ~15)
-      if rests(block), span.lane == 0 || restedBefore {
+      if entry == nil, rests(block), span.lane == 0 || restedBefore {
         restPart(input, output, span)
         return isAsleep ? .silent : .sounding
       }
-      memory.inputs.write(input, output, span)
     }
-    let from = span.isWhole ? input : nil
+    let isCopied = !span.isWhole || entry != nil
+    if isCopied { memory.inputs.write(input, output, span, entry) }
+    let from: InputPort? = isCopied ? nil : input
     var channel = 0
     while channel < channels {
       let count = isShared ? channels : 1

@@ -36,6 +36,7 @@ public struct Ladder: Kernel {
   private var bands: UnsafeMutablePointer<Float>
   /// It sang at the end of the last block.
   private var sings = false
+  private var entry = Entry.ofFilter
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
     Arena.bytes { Layout(configuration.inputs[0], &$0) }
@@ -71,6 +72,7 @@ public struct Ladder: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let room = LaneRoom(block)
     let (feedback, gains, seeds) = (room.shared(0), room.shared(1), room.shared(2))
+    let entry = entry.follow(block, room.shared(3))
     guard lanes.begin(block, wakes: prepare(block, feedback, gains, seeds)) else { return .silent }
     var weights = LadderWeights(block, lanes.work + LaneCoefficients.size)
     weights.fill(block)
@@ -89,6 +91,7 @@ public struct Ladder: Kernel {
         }
         channel &+= 1
       }
+      if let entry { room.multiply(count, by: entry) }
       room.turn(count)
       sostenuto_ladder_eight(
         room.turned, shares.numbers, shares.step, feedback, weights.numbers, weights.step, bands,

@@ -128,6 +128,15 @@ struct LaneRoom {
     row.store(value, 48)
   }
 
+  /// Multiplies the rows of so many channels by gains.
+  @inline(never) @_noLocks func multiply(_ count: Int, by gains: UnsafePointer<Float>) {
+    var frame = 0
+    while frame < count &* blockCapacity {
+      rows.store(rows.vector(frame) * gains.vector(frame % blockCapacity), frame)
+      frame &+= 16
+    }
+  }
+
   /// Brings the rows of eight channels into `turned`. `used`: how many of them there are.
   @inline(__always) @_noLocks func turn(_ used: Int) { turn(used, to: turned) }
 

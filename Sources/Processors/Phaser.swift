@@ -40,6 +40,7 @@ public struct Phaser: Kernel {
   private var poles, turnedPoles: UnsafeMutablePointer<Float>
   private var quiet = QuietCell()
   private var isAsleep = true
+  private var entry = Entry.ofFilter
 
   private static var statesOfGroup: Int { @inline(__always) @_noLocks get { 96 } }
   @_noLocks private static func groups(_ channels: Int) -> Int { (channels &+ 7) &>> 3 }
@@ -112,10 +113,11 @@ public struct Phaser: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
     sweep.begin(block.parameters[Self.rate], block)
+    let room = DynamicsRoom(block)
+    let entry = entry.follow(block, room.work)
     if input.isSilent && isAsleep { return .silent }
     isAsleep = false
     quiet.update(block, silent: input.isSilent)
-    let room = DynamicsRoom(block)
     let (feedback, mix) = (block.parameters[Self.feedback], block.parameters[Self.mix])
     var frame = 0
     while frame < block.frames {
@@ -131,6 +133,7 @@ public struct Phaser: Kernel {
         copyMemory(room.row(channel), input[channel], blockCapacity &* 4)
         channel &+= 1
       }
+      if let entry { room.multiply(count, by: entry) }
       room.turn(count)
       sostenuto_pass_eight(
         room.turned, turnedPoles, room.up, states + (first &>> 3) &* Self.statesOfGroup,

@@ -74,13 +74,22 @@ struct SectionInputs: BitwiseCopyable {
   }
 
   /// Writes what a span filters to the outputs: the frames of its first group that were filtered before, those of the
-  /// block, and zeros to the end of its last group.
-  @_noLocks func write(_ input: InputPort, _ output: OutputPort, _ span: SectionSpan) {
+  /// block, by their gains if there are some, and zeros to the end of its last group.
+  @_noLocks func write(
+    _ input: InputPort, _ output: OutputPort, _ span: SectionSpan, _ gains: UnsafePointer<Float>?
+  ) {
     var channel = 0
     while channel < channels {
       let to = output[channel]
       copyMemory(to, rows + channel &* 16, span.lane &* 4)
       copyMemory(to + span.lane, input[channel], (span.end &- span.lane) &* 4)
+      if let gains {
+        var frame = span.lane
+        while frame < span.end {
+          to[frame] *= gains[frame &- span.lane]
+          frame &+= 1
+        }
+      }
       var behind = span.end
       while behind & 15 != 0 {
         to[behind] = 0

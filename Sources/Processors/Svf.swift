@@ -38,6 +38,7 @@ public struct Svf: Kernel {
   private let saturates: Bool
   private var lanes: Lanes
   private var bands: UnsafeMutablePointer<Float>
+  private var entry = Entry.ofFilter
 
   private struct Layout {
     let lanes: Lanes
@@ -73,8 +74,9 @@ public struct Svf: Kernel {
   @_noLocks public mutating func isFinished() -> Bool { lanes.finish() }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    guard lanes.begin(block) else { return .silent }
     let room = LaneRoom(block)
+    let entry = entry.follow(block, room.shared(0))
+    guard lanes.begin(block) else { return .silent }
     let frames = Int64(truncatingIfNeeded: block.frames)
     let other = lanes.work + 2 &* LaneCoefficients.size
     let high = other + 8 &* blockCapacity
@@ -93,6 +95,7 @@ public struct Svf: Kernel {
         }
         channel &+= 1
       }
+      if let entry { room.multiply(count, by: entry) }
       room.turn(count)
       if saturates {
         sostenuto_drive_eight(

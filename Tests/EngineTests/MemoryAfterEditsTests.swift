@@ -91,6 +91,68 @@ import Testing
     }
   }
 
+  /// A filter with a high resonance comes into a low tone, wherever in its period and in its block: nothing rings, and the
+  /// tone that it lets pass is as loud as before.
+  @Test(arguments: [1, 2, 3, 4] as [UInt64], [1, 2, 9])
+  func aResonanceIsNotSetRinging(seed: UInt64, channels: Int) throws {
+    print("seed \(seed)")
+    var chance = SeededGenerator(seed: seed)
+    let kinds: [(name: String, passes: Bool)] = [
+      ("filter freq=3kHz q=30", true), ("filter type=notch freq=4kHz q=30", true),
+      ("filter type=highpass freq=4kHz q=30", false), ("svf freq=6kHz q=100", true),
+      ("svf freq=3kHz q=30 saturate=on", true), ("ladder freq=3kHz resonance=95%", false),
+      ("equalizer band1.freq=4kHz band1.gain=36dB band1.q=40", true),
+      ("equalizer band2.type=lowpass band2.freq=4kHz band2.q=40", true),
+      ("phaser feedback=-95% mix=100% freq=3kHz depth=0 stages=12", false),
+    ]
+    for (kind, passes) in kinds {
+      let bench = try start(
+        """
+        node tone oscillator freq=220Hz level=-12dB channels=\(channels)
+        node way gain
+        connect tone -> way
+        node out output channels=1
+        connect way -> out map=[\(channels - 1)]
+        """, settled: 12_000 + Int.random(in: 0..<218, using: &chance))
+      let first = bench.heard[0].count
+      let (before, level) = (roughness(bench, 8000, 2000), peak(bench, 8000, 2000))
+      bench.perform("insert new \(kind) into way -> out")
+      bench.render(4800)
+      let (after, most) = (roughness(bench, first, 4800), peak(bench, first, 4800))
+      #expect(after < 5 * before, "\(kind): \(after) beside \(before)")
+      guard passes else { continue }
+      #expect(most < 1.02 * level, "\(kind): \(most) beside \(level)")
+      for place in stride(from: first, to: first + 4400, by: 48) {
+        let now = peak(bench, place, 220)
+        #expect(now > 0.9 * level, "\(kind): \(now) beside \(level), \(place - first) frames after")
+      }
+    }
+  }
+
+  /// A flat equalizer that comes changes nothing at all to the ear.
+  @Test func aFlatEqualizerComesUnheard() throws {
+    let bench = try start(
+      """
+      node tone oscillator freq=997Hz level=-12dB
+      node way gain
+      connect tone -> way
+      node out output channels=1
+      connect way -> out
+      """)
+    bench.perform("insert new equalizer into way -> out")
+    bench.render(4800)
+    let quiet = try start(
+      """
+      node tone oscillator freq=997Hz level=-12dB
+      node way gain
+      connect tone -> way
+      node out output channels=1
+      connect way -> out
+      """, settled: 52_800)
+    let worst = zip(bench.heard[0], quiet.heard[0]).reduce(0) { max($0, abs($1.0 - $1.1)) }
+    #expect(worst < 1e-6, "\(worst)")
+  }
+
   /// Fewer modes are louder each: they become so within the fade.
   @Test(arguments: [(64, 8), (16, 4), (1, 64)]) func anotherNumberOfModesIsNoBurst(old: Int, new: Int) throws
   {
