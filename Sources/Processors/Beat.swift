@@ -138,7 +138,8 @@ struct Beat: BitwiseCopyable {
       let rate = moving?[frame] ?? settings.rate.value(0)
       let step = whole(rate > 0 ? Double(limited(rate / block.rate, 0, 0.5)) * Course.parts : 0)
       if moving == nil { (known, knownStep) = (SIMD2(rate, block.rate), step) }
-      if phase == .waiting, place >= opensAt {
+      // At a rate of zero no tick begins, not even the first.
+      if phase == .waiting, place >= opensAt, step > 0 {
         phase = .open
         if pulse.ticks == 0 { pulse.first = number }
         pulse.ticks |= 1 &<< UInt64(truncatingIfNeeded: frame)

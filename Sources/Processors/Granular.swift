@@ -138,7 +138,8 @@ public struct Granular: Kernel {
     var (frame, done) = (0, 0)
     while frame < block.frames {
       if let moving { step = Double(limited(moving[frame], 0, 2000)) * perFrame }
-      if gone >= way {
+      // Without density no grain begins, not even the first.
+      if gone >= way, step > 0 {
         gone -= way
         add(done, frame, rows)
         done = frame

@@ -269,6 +269,22 @@ struct GateKindTests {
       "\(ticks) \(expected)")
   }
 
+  /// At 0 Hz a clock never ticks, not even at its start; it begins where the rate rises.
+  @Test(arguments: rates) func aClockAtZeroHertzNeverTicks(rate: Double) {
+    var chance = Chance(UInt64(rate))
+    let rise = Int.random(in: 1...3000, using: &chance)
+    for isMoving in [false, true] {
+      let bench = KernelBench(
+        Clock.self, Clock.description, outputs: [1, 1],
+        [Clock.note: [0], Clock.rate: [0], Clock.width: [Float.random(in: 1...99, using: &chance)]],
+        rate: rate)
+      let rates: [Float] = (0..<6000).map { $0 < rise ? 0 : 50 }
+      if isMoving { bench.modulation = [Clock.rate: [rates]] }
+      let out = bench.run(6000)[0][0]
+      #expect(openings(out).first == (isMoving ? rise : nil))
+    }
+  }
+
   /// Rhythms of the literature, from their first hit on; and each number of hits for each number of steps.
   @Test func hitsAreSpreadAsBjorklundHasThem() {
     func rhythm(_ pulses: Int, _ steps: Int, _ rotation: Int = 0) -> String {

@@ -108,6 +108,21 @@ struct GranularTests {
     }
   }
 
+  /// Without density there is no grain, not even at the start; the first begins where the density rises.
+  @Test(arguments: [1, 2, 3, 4] as [UInt64]) func withoutDensityThereIsNoGrain(seed: UInt64) {
+    var chance = Chance(seed)
+    let sound = [[Float](repeating: 1, count: 48_000)]
+    let rise = Int.random(in: 1...3000, using: &chance)
+    let scatter = Float.random(in: 0...100, using: &chance)
+    for isMoving in [false, true] {
+      let densities: [Float] = (0..<6000).map { $0 < rise ? 0 : 20 }
+      let out = run(
+        sound, [Granular.density: [0], Granular.scatter: [scatter]], 6000, seed: seed,
+        { bench in if isMoving { bench.modulation = [Granular.density: [densities]] } })
+      #expect(out[0].firstIndex { $0 != 0 } == (isMoving ? rise : nil))
+    }
+  }
+
   @Test func theSameSeedGivesTheSameGrains() {
     let sound = [noise(48_000, 3)]
     let values: [Int: [Float]] = [
