@@ -216,6 +216,30 @@ import Testing
     #expect(abs(exponential - 4.60653) < 0.002, "\(exponential)")
   }
 
+  /// Levels of seconds, of one channel and of many: what a float keeps of one less their share would be some percent longer
+  /// or shorter.
+  @Test(arguments: [1, 2, 3, 9], [48_000.0, 192_000])
+  func aFollowerOfSecondsTakesAsLongAsItSays(channels: Int, rate: Double) throws {
+    let bench = Bench(rate: rate, period: 1024, channels: 2)
+    try bench.begin(
+      """
+      node step constant level=0 channels=\(channels)
+      node way follower attack=5s release=5s
+      connect step -> way
+      node out output channels=1
+      connect way -> out map=[\(channels - 1)]
+      """)
+    bench.render(4096)
+    bench.perform("set step.level 1")
+    bench.render(Int(rate * 5))
+    let up = bench.heard[0].last!
+    #expect(abs(up - 0.63212) < 0.002, "\(up)")
+    bench.perform("set step.level 0")
+    bench.render(Int(rate * 5))
+    let down = bench.heard[0].last! / up
+    #expect(abs(down - 0.36788) < 0.002, "\(down)")
+  }
+
   /// Silence is as quiet as a tone below the threshold: the expander goes on to close in it.
   @Test(arguments: ["-inf", "-200dB"]) func anExpanderClosesInSilenceToo(level: String) throws {
     let bench = try start(

@@ -39,6 +39,14 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_approaches(sostenuto_frames frames) 
   __typeof__(level) one = (1.0f - (up)) * (level) + rise, other = (1.0f - (down)) * (level) + fall; \
   level = (larger) ? (one > other ? one : other) : (one < other ? one : other);
 
+/* The same by shares that are small: what one less such a share keeps of a level is mostly rounding, which would make a way of
+   seconds some percent longer or shorter. A frame waits for a sum more. */
+#define SOSTENUTO_SMALL 0x1p-17f
+#define SOSTENUTO_FOLLOW_SLOWLY(level, target, up, down, larger)                                      \
+  __typeof__(level) one = level + ((up) * (target) - (up) * (level));                                 \
+  __typeof__(level) other = level + ((down) * (target) - (down) * (level));                           \
+  level = (larger) ? (one > other ? one : other) : (one < other ? one : other);
+
 /* Which way is taken faster in all of some frames: 1 where going up is never the slower one, -1 where it is never the faster
    one, 0 where neither is true. */
 SOSTENUTO_VECTOR int sostenuto_faster_way(const float *up, const float *down, long long frames) {
@@ -149,19 +157,25 @@ SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_eight(float *levels, sostenuto
 }
 
 /* By shares that rest. */
-#define SOSTENUTO_FOLLOW_RESTING_LANES(larger)                   \
+#define SOSTENUTO_FOLLOW_RESTING_LANES(follow, larger)           \
   for (long long f = 0; f < frames; f++) {                       \
     sostenuto_eight target = *(row_of_memory *)(levels + 8 * f); \
-    SOSTENUTO_FOLLOW(level, target, up, down, larger)            \
+    follow(level, target, up, down, larger)                      \
     *(row_of_memory *)(levels + 8 * f) = level;                  \
   }
 SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_resting_eight(float *levels, sostenuto_eight level, float up, float down,
                                                                 long long frames) {
   typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
-  if (up >= down) {
-    SOSTENUTO_FOLLOW_RESTING_LANES(1)
+  if (up < SOSTENUTO_SMALL || down < SOSTENUTO_SMALL) {
+    if (up >= down) {
+      SOSTENUTO_FOLLOW_RESTING_LANES(SOSTENUTO_FOLLOW_SLOWLY, 1)
+    } else {
+      SOSTENUTO_FOLLOW_RESTING_LANES(SOSTENUTO_FOLLOW_SLOWLY, 0)
+    }
+  } else if (up >= down) {
+    SOSTENUTO_FOLLOW_RESTING_LANES(SOSTENUTO_FOLLOW, 1)
   } else {
-    SOSTENUTO_FOLLOW_RESTING_LANES(0)
+    SOSTENUTO_FOLLOW_RESTING_LANES(SOSTENUTO_FOLLOW, 0)
   }
   return level;
 }

@@ -31,6 +31,11 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_levels(sostenuto_frames shares, sost
   return (level - shares * level) + adds;
 }
 
+/* Shares as what one less them keeps has them, but for small ones (`SOSTENUTO_FOLLOW_SLOWLY`). */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_kept(sostenuto_frames shares) {
+  return shares < SOSTENUTO_SMALL ? shares : 1.0f - (1.0f - shares);
+}
+
 /* Levels of sixteen frames from `start` on. Which way a frame goes is guessed by whether its target is above `guess`, and proved
    by the levels that come out: where a guess was wrong, the levels tell the next one. Each round makes at least one more frame
    right, and what comes out in the end does not depend on the first guess. In the lanes below `first` shares and what is added
@@ -41,8 +46,8 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_follow_frames(sostenuto_frames targe
   const sostenuto_integers places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   sostenuto_frames rises = up * targets, falls = down * targets;
   // Rounded as those of levels that go frame by frame, which keep the rest of one: a channel is what it would be among many.
-  up = 1.0f - (1.0f - up);
-  down = 1.0f - (1.0f - down);
+  up = sostenuto_kept(up);
+  down = sostenuto_kept(down);
   sostenuto_integers rise = targets > (sostenuto_frames)guess;
   sostenuto_frames levels;
 #define SOSTENUTO_ROUND                                                                                  \
@@ -110,7 +115,7 @@ SOSTENUTO_VECTOR float sostenuto_follow_resting_sixteens(float *levels, float le
   }
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_hold_frames(sostenuto_frames peaks, float level, float down) {
   const sostenuto_frames none = 0.0f;
-  sostenuto_frames shares = 1.0f - (1.0f - down), adds = down * peaks;
+  sostenuto_frames shares = sostenuto_kept((sostenuto_frames)down), adds = down * peaks;
   SOSTENUTO_HOLD(SOSTENUTO_FIRST_STEP)
   SOSTENUTO_HOLD(SOSTENUTO_SECOND_STEP)
   SOSTENUTO_HOLD(SOSTENUTO_THIRD_STEP)
