@@ -39,8 +39,10 @@ SWIFT := swift
 # The vectors of the C compiler's target are what Swift code uses as well.
 RELEASE := --configuration release --scratch-path .build-$(CPU) -Xcc -march=$(CPU)
 # Without dynamic libraries of Swift; functions that nothing calls, and copies of the same code, are left out, and the
-# addresses that are adjusted at the start are noted in a bit each (ARCHITECTURE.md has the sizes).
-PRODUCT := $(RELEASE) --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
+# addresses that are adjusted at the start are noted in a bit each (ARCHITECTURE.md has the sizes). Overlapping accesses are
+# what the tests' program looks out for.
+PRODUCT := $(RELEASE) --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
+  -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xcc -ffunction-sections -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --no-export-dynamic \
   -Xlinker -z -Xlinker pack-relative-relocs
 # Tests run optimised, as the audio of a debug build takes a hundred times as long.

@@ -208,7 +208,11 @@ public struct Delay: Kernel {
     var isInaudible = input.isSilent
     var channel = 0
     while channel < channels {
-      render(block, channel, entry, taps)
+      if let past = past(block, channel, entry, taps) {
+        renderWhole(block, channel, past)
+      } else {
+        render(block, channel, entry, taps)
+      }
       if isInaudible {
         let line = DelayLine(lines + channel &* stride, length: length)
         isInaudible = line.isFaded(head, block.frames)
@@ -252,6 +256,38 @@ public struct Delay: Kernel {
       taps.old.follow(shift, block.rate, block.frames, within: length)
     }
     return taps
+  }
+
+  /// Where a whole block of a channel's tap is, if it is at rest and reads nothing of this block.
+  @inline(__always) @_noLocks private func past(
+    _ block: Block, _ channel: Int, _ entry: UnsafePointer<Float>?, _ taps: Taps
+  ) -> UnsafePointer<Float>? {
+    guard block.frames == blockCapacity, head & (blockCapacity &- 1) == 0, entry == nil,
+      block.crossfades[Self.time].blend == nil
+    else { return nil }
+    return taps.new.whole(DelayLine(lines + channel &* stride, length: length), head)
+  }
+
+  /// One channel whose past is at `past`, to the bits that `render` makes.
+  @_noLocks private func renderWhole(_ block: Block, _ channel: Int, _ past: UnsafePointer<Float>) {
+    let (input, output) = (block.inputs[0][channel], block.outputs[0][channel])
+    let (feedback, mix) = (block.parameters[Self.feedback], block.parameters[Self.mix])
+    let line = DelayLine(lines + channel &* stride, length: length)
+    let room = line.room(head)
+    let isOpen = feedback.isSteady && feedback.value(channel) == 0
+    var amount = limited(feedback.vector(channel, 0) * 0.01, -1, 1)
+    var m = limited(mix.vector(channel, 0) * 0.01, 0, 1)
+    var frame = 0
+    repeat {
+      let (x, t) = (input.vector(frame), past.vector(frame))
+      if !feedback.isSteady { amount = limited(feedback.vector(channel, frame) * 0.01, -1, 1) }
+      if !mix.isSteady { m = limited(mix.vector(channel, frame) * 0.01, 0, 1) }
+      let inflow = Self.flushed(isOpen ? x : x + amount * t)
+      room.store(inflow, frame)
+      if frame == 0 { line.close(inflow, at: head) }
+      output.store(x * (1 - m) + t * m + 0, frame)
+      frame &+= 16
+    } while frame < blockCapacity
   }
 
   /// One channel, sixteen frames at a time where its taps do not read any of them.

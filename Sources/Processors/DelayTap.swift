@@ -90,6 +90,14 @@ struct DelayTap: BitwiseCopyable {
     }
   }
 
+  /// Where the taps of a whole block at `position` are side by side, if none of them reads it.
+  @inline(__always) @_noLocks func whole(_ line: DelayLine, _ position: Int) -> UnsafePointer<Float>? {
+    switch course {
+    case .whole: delay >= blockCapacity ? line.whole(position &- delay) : nil
+    case .between, .gliding: nil
+    }
+  }
+
   /// The sixteen taps from `frame` on, of a line at `position`, which are `isBehind`.
   @inline(__always) @_noLocks func vector(_ line: DelayLine, _ position: Int, _ frame: Int) -> Frames {
     switch course {

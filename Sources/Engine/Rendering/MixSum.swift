@@ -264,6 +264,11 @@ extension MixSource {
   @inline(__always) @_noLocks func channel(_ destination: Int) -> UnsafePointer<Float> {
     base + destination &* Int(stride)
   }
+
+  /// Not zero if its sound is silent in this block.
+  var silenceByte: UInt8 {
+    @inline(__always) @_noLocks get { UnsafeRawPointer(silence).load(as: UInt8.self) }
+  }
 }
 
 extension UnsafePointer where Pointee == Float {

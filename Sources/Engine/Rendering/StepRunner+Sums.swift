@@ -44,7 +44,10 @@ extension StepRunner {
   @inline(never) @_noLocks private func addFew(_ inlet: UnsafeMutablePointer<InletSum>) -> WholeSum {
     let sources = inlet.pointee.sources
     let count = inlet.pointee.sourceCount
-    guard areAllSounding(sources, sources + Int(count)) else { return addMany(inlet) }
+    var silences = sources.pointee.silenceByte | sources[1].silenceByte
+    if count > 2 { silences |= sources[2].silenceByte }
+    if count > 3 { silences |= sources[3].silenceByte }
+    guard silences == 0 else { return addMany(inlet) }
     if inlet.pointee.silence.pointee { inlet.pointee.silence.pointee = false }
     var bits = MagnitudeBits()
     let (output, channels) = (inlet.pointee.output[0], inlet.pointee.output.count)
@@ -177,7 +180,7 @@ extension StepRunner {
     var silences: UInt8 = 0
     var source = first
     while source != end {
-      silences |= UnsafeRawPointer(source.pointee.silence).load(as: UInt8.self)
+      silences |= source.pointee.silenceByte
       source += 1
     }
     return silences == 0
