@@ -6,7 +6,8 @@ import Realtime
 ///
 /// A resonator turns a pair of numbers by its frequency and shrinks it by its decay, sixteen of them at once (M. Mathews and
 /// J. O. Smith, "Methods for synthesizing very high Q parametrically well behaved two pole filters", 2003). While something
-/// moves, coefficients are calculated every sixteen frames, counted from the start, and go on to these in lines.
+/// moves, coefficients are calculated every sixteen frames, counted from the start, and go on to these in lines. One that
+/// nothing sets ringing has none: they come with the first frame of a stroke, wherever its block begins.
 public struct Modal: Kernel {
   public static let description = KindDescription(
     name: "modal", summary: "The modes of a body, which what comes in sets ringing.", category: .effect,
@@ -96,7 +97,7 @@ public struct Modal: Kernel {
     }
     channel = 0
     while channel < channels {
-      memory.silence(channel)
+      memory.keep(channel, 0)
       channel &+= 1
     }
     isAsleep = true
@@ -108,27 +109,45 @@ public struct Modal: Kernel {
     var room = Arena(block.scratch)
     let entry = entry.follow(block, room.take(Float.self, blockCapacity))
     quiet.update(block, silent: input.isSilent)
-    if input.isSilent && isAsleep {
+    let first = isAsleep ? firstStroke(block) : 0
+    if first == block.frames {
       age &+= UInt32(truncatingIfNeeded: block.frames)
       return .silent
     }
     isAsleep = false
     let rows = room.take(Float.self, 16 &* blockCapacity)
+    setMemory(rows, 0, 64 &* first)
     let sound = room.take(Float.self, blockCapacity)
     let shares = room.take(Float.self, Modes.most)
     var channel = 0
     while channel < channels {
-      run(block, channel, entry, rows, sound, shares)
+      run(block, channel, from: first, entry, rows, sound, shares)
       channel &+= 1
     }
     age &+= UInt32(truncatingIfNeeded: block.frames)
     return .sounding
   }
 
-  /// One channel.
+  /// Frames of a block before something comes in.
+  @_noLocks private func firstStroke(_ block: Block) -> Int {
+    var first = block.frames
+    if block.inputs[0].isSilent { return first }
+    var channel = 0
+    while channel < channels {
+      let samples = block.inputs[0][channel]
+      var frame = 0
+      while frame < first, samples[frame] == 0 { frame &+= 1 }
+      first = frame
+      channel &+= 1
+    }
+    return first
+  }
+
+  /// One channel. Nothing rings before frame `first`.
   @_noLocks private mutating func run(
-    _ block: Block, _ channel: Int, _ entry: UnsafePointer<Float>?, _ rows: UnsafeMutablePointer<Float>,
-    _ sound: UnsafeMutablePointer<Float>, _ shares: UnsafeMutablePointer<Float>
+    _ block: Block, _ channel: Int, from first: Int, _ entry: UnsafePointer<Float>?,
+    _ rows: UnsafeMutablePointer<Float>, _ sound: UnsafeMutablePointer<Float>,
+    _ shares: UnsafeMutablePointer<Float>
   ) {
     let (input, modes) = (block.inputs[0][channel], block.crossfades[Self.modes])
     let scale = 48_000 / block.rate
@@ -143,10 +162,11 @@ public struct Modal: Kernel {
     let pairs = (Int(limited(most, 1, Float(Modes.most))) &+ 31) &>> 5
     memory.keep(channel, pairs)
     if modes.blend == nil { share(modes.new, modes.new, 0, shares) }
-    frame = 0
+    let isNew = memory.targets[channel].pairs == 0
+    frame = first
     while frame < block.frames {
       let lane = Int((age &+ UInt32(truncatingIfNeeded: frame)) & 15)
-      if lane == 0 { aim(block, channel, frame, pairs) }
+      if lane == 0 || isNew && frame == first { aim(block, channel, frame, pairs) }
       var piece = 16 &- lane < block.frames &- frame ? 16 &- lane : block.frames &- frame
       if let blend = modes.blend {
         share(modes.old, modes.new, blend[frame], shares)
