@@ -26,7 +26,7 @@ public struct Add: Kernel {
 
   @_noLocks public mutating func affine(_ block: Block, _ channels: UnsafeMutablePointer<Affine>) -> Bool {
     guard block.inputs[0].count >= block.outputs[0].count else { return false }
-    isZero = block.parameters[Self.value].isZero
+    isZero = block.parameters[Self.value].isZero(block)
     channels.fill(block.outputs[0].count, factor: 1, addends: block.parameters[Self.value])
     return true
   }
@@ -34,7 +34,7 @@ public struct Add: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (input, output) = (block.inputs[0], block.outputs[0])
     let value = block.parameters[Self.value]
-    isZero = value.isZero
+    isZero = value.isZero(block)
     if input.isSilent, isZero { return .silent }
     let channels = output.count < input.count ? output.count : input.count
     var channel = 0

@@ -77,7 +77,7 @@ public struct Additive: Kernel {
   @_noLocks public mutating func isFinished() -> Bool { mute.isQuiet }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    let isMute = block.parameters[Self.level].isZero
+    let isMute = block.parameters[Self.level].isZero(block)
     mute.update(block, silent: isMute)
     let partials = block.crossfades[Self.partials]
     let (old, new) = (Self.number(partials.old), Self.number(partials.new))

@@ -137,7 +137,7 @@ public struct Chaos: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (rate, level) = (block.parameters[Self.rate], block.parameters[Self.level])
     let (share, shape) = (block.parameters[Self.chaos], block.crossfades[Self.shape])
-    let isMute = level.isZero
+    let isMute = level.isZero(block)
     mute.update(block, silent: isMute)
     let rows = Rows(block)
     let (steps, lines) = (rows[0], rows[1])

@@ -27,14 +27,14 @@ public struct Constant: Kernel {
   public static var addendParameter: Int? { level }
 
   @_noLocks public mutating func affine(_ block: Block, _ channels: UnsafeMutablePointer<Affine>) -> Bool {
-    isZero = block.parameters[Self.level].isZero
+    isZero = block.parameters[Self.level].isZero(block)
     channels.fill(block.outputs[0].count, factor: 0, addends: block.parameters[Self.level])
     return !isZero
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (level, output) = (block.parameters[Self.level], block.outputs[0])
-    isZero = level.isZero
+    isZero = level.isZero(block)
     guard !isZero else { return .silent }
     var channel = 0
     while channel < output.count {
@@ -54,10 +54,15 @@ public struct Constant: Kernel {
 }
 
 extension ParameterStream {
-  /// True where it is at rest at zero, for all channels.
-  var isZero: Bool {
+  /// True where it is zero in all frames of the block, for all channels. A modulation that holds still is at rest in a whole
+  /// cell and moves in a part of one, so that its frames count in both.
+  @inline(__always) @_noLocks func isZero(_ block: Block) -> Bool {
+    guard let stream else { return isZeroAtRest }
+    return stream[0] == 0 && isZero(stream, block.frames)
+  }
+
+  private var isZeroAtRest: Bool {
     @inline(__always) @_noLocks get {
-      guard isSteady else { return false }
       var element = 0
       while element < elements {
         if values[element] != 0 { return false }
@@ -65,5 +70,18 @@ extension ParameterStream {
       }
       return true
     }
+  }
+
+  @inline(never) @_noLocks private func isZero(_ stream: UnsafePointer<Float>, _ frames: Int) -> Bool {
+    var element = 0
+    while element < elements {
+      var frame = 0
+      while frame < frames {
+        if stream[element &* blockCapacity &+ frame] != 0 { return false }
+        frame &+= 1
+      }
+      element &+= 1
+    }
+    return true
   }
 }

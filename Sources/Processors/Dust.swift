@@ -64,7 +64,7 @@ public struct Dust: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (density, level) = (block.parameters[Self.density], block.parameters[Self.level])
     let shape = block.crossfades[Self.shape]
-    let isMute = level.isZero
+    let isMute = level.isZero(block)
     mute.update(block, silent: isMute)
     let perFrame = 1 / block.rate
     var room = Arena(block.scratch)

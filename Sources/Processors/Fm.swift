@@ -110,9 +110,9 @@ public struct Fm: Kernel {
   @_noLocks public mutating func isFinished() -> Bool { mute.isQuiet }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    let isMute = block.parameters[Self.level].isZero
+    let isMute = block.parameters[Self.level].isZero(block)
     mute.update(block, silent: isMute)
-    let isFed = !block.parameters[Self.feedback].isZero
+    let isFed = !block.parameters[Self.feedback].isZero(block)
     var first = 0
     while first < count {
       var room = Arena(block.scratch)

@@ -107,7 +107,7 @@ public struct Granular: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let level = block.parameters[Self.level]
-    let isMute = level.isZero
+    let isMute = level.isZero(block)
     mute.update(block, silent: isMute || (sample == nil && count == 0))
     if sample == nil, count == 0 { return .silent }
     let rows = Rows(block)

@@ -78,7 +78,7 @@ public struct Noise: Kernel {
     let color = block.crossfades[Self.color]
     // The noise and its filters go on while it is mute, until it sleeps at the end of a whole mute cell: where blocks end
     // within the cell, at which the level falls to zero, depends on the period.
-    let isMute = level.isZero
+    let isMute = level.isZero(block)
     mute.update(block, silent: isMute)
     let output = block.outputs[0]
     let (white, filtered) = (layout.white, layout.filtered)

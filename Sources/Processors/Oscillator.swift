@@ -93,7 +93,7 @@ public struct Oscillator: Kernel {
     let level = block.parameters[Self.level]
     let shape = block.crossfades[Self.shape]
     if rate != block.rate { forget(block.rate) }
-    isMute = level.isZero
+    isMute = level.isZero(block)
     guard count == 1, freq.isSteady, shape.blend == nil else { return processAny(block) }
     states.pointee.rest(at: freq.values.pointee, rate)
     let voice = states.pointee

@@ -76,7 +76,7 @@ public struct Supersaw: Kernel {
   @_noLocks public mutating func isFinished() -> Bool { mute.isQuiet }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    let isMute = block.parameters[Self.level].isZero
+    let isMute = block.parameters[Self.level].isZero(block)
     mute.update(block, silent: isMute)
     var room = Arena(block.scratch)
     let work = SupersawWork(&room)

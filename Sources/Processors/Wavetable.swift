@@ -121,7 +121,7 @@ public struct Wavetable: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (freq, level) = (block.parameters[Self.freq], block.parameters[Self.level])
-    let isMute = level.isZero
+    let isMute = level.isZero(block)
     mute.update(block, silent: isMute)
     isNew = false
     if !fade.isMoving {
