@@ -230,7 +230,16 @@ public struct Delay: Kernel {
     quiet.update(block, silent: isInaudible)
     if !isInaudible { quietFrames = 0 }
     head = (head &+ block.frames) & (length &- 1)
+    if quiet.isOver(block) { drop() }
     return .sounding
+  }
+
+  @inline(never) @_noLocks private func drop() {
+    var channel = 0
+    while channel < channels {
+      DelayLine(lines + channel &* stride, length: length).drop(before: head)
+      channel &+= 1
+    }
   }
 
   /// Delay of the ahead-of-time tap, in frames.

@@ -39,6 +39,16 @@ struct DelayLine: BitwiseCopyable {
     return true
   }
 
+  /// Drops the cell before a position, of which nothing can be heard. A line of such cells is empty: what wakes it is heard
+  /// alone, wherever its block begins.
+  @inline(never) @_noLocks func drop(before position: Int) {
+    var frame = position &- blockCapacity
+    while frame < position {
+      write(0, at: frame)
+      frame &+= 1
+    }
+  }
+
   @inline(__always) @_noLocks func write(_ value: Float, at position: Int) {
     let place = position & (length &- 1)
     frames[place] = value

@@ -243,7 +243,16 @@ public struct Echo: Kernel {
     quiet.update(block, silent: hasFaded)
     if !hasFaded { quietFrames = 0 }
     head = (head &+ block.frames) & (length &- 1)
+    if quiet.isOver(block) { drop() }
     return .sounding
+  }
+
+  @inline(never) @_noLocks private func drop() {
+    var channel = 0
+    while channel < channels {
+      line(channel).drop(before: head)
+      channel &+= 1
+    }
   }
 
   /// Asks for what a pair of channels reads and writes in this block: with many echoes it is far away.

@@ -117,6 +117,7 @@ public struct Reverb: Kernel {
     quietFrames = quiet.isQuiet ? quietFrames &+ blockCapacity : 0
     // All lines are inaudible, also the part that another size or predelay would reach.
     guard quietFrames > frames / 2 else { return false }
+    tank.rest()
     isAsleep = true
     return true
   }
@@ -124,9 +125,9 @@ public struct Reverb: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
     let entry = entry.follow(block, tank.entries)
+    aim(block)
     if input.isSilent && isAsleep { return .silent }
     isAsleep = false
-    aim(block)
     let start = Int(block.time & 63)
     let (size, output) = (block.crossfades[Self.size], block.outputs[0])
     findLines(size, block.rate)
@@ -147,6 +148,7 @@ public struct Reverb: Kernel {
     quiet.update(block, silent: isInaudible)
     if !isInaudible { quietFrames = 0 }
     head = head &+ block.frames
+    if quiet.isOver(block) { tank.drop(before: head) }
     return .sounding
   }
 

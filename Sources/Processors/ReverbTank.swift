@@ -219,6 +219,18 @@ struct ReverbTank: BitwiseCopyable {
     return true
   }
 
+  /// Drops the cell before a position in all lines.
+  @inline(never) @_noLocks func drop(before position: Int) {
+    var line = 0
+    while line < Self.lineCount {
+      lines[line].drop(before: position)
+      line &+= 1
+    }
+  }
+
+  /// Clears what the filters of the round remember.
+  @_noLocks func rest() { setMemory(numbers + 96, 0, 2 &* 64) }
+
   /// Resamples what the lines hold up to `head` to another rate, into this one. Worker.
   func resample(_ other: ReverbTank, _ head: Int) {
     for line in 0..<Self.lineCount {

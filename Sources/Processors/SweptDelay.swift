@@ -153,7 +153,16 @@ struct SweptDelay: BitwiseCopyable {
     quiet.update(block, silent: hasFaded)
     if !hasFaded { quietFrames = 0 }
     head = (head &+ block.frames) & (length &- 1)
+    if quiet.isOver(block) { drop() }
     return .sounding
+  }
+
+  @inline(never) @_noLocks private func drop() {
+    var channel = 0
+    while channel < channels {
+      line(channel).drop(before: head)
+      channel &+= 1
+    }
   }
 
   /// One channel.

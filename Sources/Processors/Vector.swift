@@ -188,6 +188,11 @@ struct QuietCell {
     if block.time & 63 == 0 { isQuiet = true }
     if !silent { isQuiet = false }
   }
+
+  /// True in the last block of a cell that has been quiet. Audio thread.
+  @inline(__always) @_noLocks func isOver(_ block: Block) -> Bool {
+    isQuiet && (block.time &+ Int64(block.frames)) & 63 == 0
+  }
 }
 
 /// True below -200 dB: such state is inaudible, and a kernel drops it when it goes to sleep.

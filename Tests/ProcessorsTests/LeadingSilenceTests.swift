@@ -9,26 +9,33 @@ import Testing
 struct LeadingSilenceTests {
   private static let lengths = [0, 1, 7, 15, 16, 17, 40, 63, 64, 65, 100, 200]
 
+  /// `rest`: frames of silence that are enough for sleep. `silences`: frames before the first sound.
   private func expectSameBits<K: Kernel>(
     _ type: K.Type, _ description: KindDescription, _ values: [Int: [Float]], hasSide: Bool,
+    rest: Int = 3000, rate: Double = 48_000, silences: [Int] = LeadingSilenceTests.lengths,
+    splits: [[Int]] = [[1], [16], [17], [5, 64, 30]],
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
     for channels in [1, 2, 3] {
-      for silence in Self.lengths {
+      for silence in silences {
         var chance = Chance(UInt64(silence + 1))
         // Sound, then silence that is long enough for sleep, then sound within a cell.
         let sound = (0..<channels).map { _ in
           [Float](repeating: 0, count: silence) + chance.signal(150)
-            + [Float](repeating: 0, count: 3000) + chance.signal(150)
+            + [Float](repeating: 0, count: rest) + chance.signal(150)
         }
         let inputs = hasSide ? [sound, []] : [sound]
-        func run(_ lengths: [Int]) -> [[[Float]]] {
-          KernelBench(type, description, inputs: inputs, outputs: [channels], values).run(
-            3500, .init(lengths: lengths))
+        func run(_ lengths: [Int]) -> (sound: [[[Float]]], slept: Int) {
+          let bench = KernelBench(
+            type, description, inputs: inputs, outputs: [channels], values, rate: rate)
+          return (bench.run(rest + 500, .init(lengths: lengths)), bench.sleptBlocks)
         }
         let whole = run([64])
-        for lengths in [[1], [16], [17], [5, 64, 30]] {
-          let difference = firstDifference(whole, run(lengths))
+        if rest > 3000 {
+          #expect(whole.slept > 0, "it has slept between the sounds", sourceLocation: sourceLocation)
+        }
+        for lengths in splits {
+          let difference = firstDifference(whole.sound, run(lengths).sound)
           #expect(
             difference == nil, "\(channels) channels, silence of \(silence), split \(lengths)",
             sourceLocation: sourceLocation)
@@ -70,5 +77,39 @@ struct LeadingSilenceTests {
   @Test(arguments: [Float(0), 1]) func follower(detector: Float) {
     expectSameBits(
       Follower.self, Follower.description, [Follower.detector: [detector]], hasSide: false)
+  }
+
+  /// Modes are calculated on a grid of sixteen frames, and a stroke may come between its lines.
+  @Test(arguments: [Float(4), 40]) func modal(modes: Float) {
+    expectSameBits(
+      Modal.self, Modal.description,
+      [Modal.modes: [modes], Modal.decay: [0.02], Modal.damp: [50], Modal.freq: [700]], hasSide: false)
+  }
+
+  /// What goes round leaves less than -200 dB in the lines, and nothing of that is heard before the next sound.
+  @Test(arguments: [Float(0), 60, -80]) func flanger(feedback: Float) {
+    let position = SweptDelay.Position.self
+    expectSameBits(
+      Flanger.self, Flanger.description, [position.feedback: [feedback]], hasSide: false, rest: 9000,
+      rate: 8000, silences: [0, 7, 100], splits: [[17], [5, 64, 30]])
+  }
+
+  @Test(arguments: [Float(0), 60, 90]) func delay(feedback: Float) {
+    expectSameBits(
+      Delay.self, Delay.description, [Delay.time: [0.004], Delay.feedback: [feedback]], hasSide: false,
+      rest: 42_000, rate: 8000, silences: [0, 7, 100], splits: [[17], [5, 64, 30]])
+  }
+
+  @Test(arguments: [Float(0), 60, 80]) func echo(feedback: Float) {
+    expectSameBits(
+      Echo.self, Echo.description,
+      [Echo.time: [0.01], Echo.feedback: [feedback], Echo.longest: [0.1]], hasSide: false, rest: 20_000,
+      rate: 8000, silences: [0, 7, 100], splits: [[17], [5, 64, 30]])
+  }
+
+  @Test func reverb() {
+    expectSameBits(
+      Reverb.self, Reverb.description, [Reverb.decay: [0.1], Reverb.size: [20]], hasSide: false,
+      rest: 20_000, rate: 8000, silences: [0, 7], splits: [[17]])
   }
 }
