@@ -98,6 +98,7 @@ public final class OfflineRenderer {
   private let mix: UnsafeMutablePointer<Float>
   private static let mostChannels = 64
   private static let mostEvents = EventQueue.capacity / 2
+  private static let cell: Int64 = 64
   /// Frames between calls of `collect` while nothing is under way.
   private static let housekeeping: Int64 = 1024
   /// Frames up to the last audible one.
@@ -153,6 +154,10 @@ public final class OfflineRenderer {
 
   private var followed: TransportInput?
 
+  /// Called when maps have moved values, at the end of the 64 frames in which they have: what the patch makes of that begins
+  /// at the same frame for every period.
+  public var moved: (() -> Void)?
+
   /// Renders `frames` frames and completes the files. With `silence`, it ends earlier if all has been silent
   /// (below -100 dB) for `hold` frames, from frame `from` on. Returns the number of frames rendered.
   ///
@@ -197,12 +202,15 @@ public final class OfflineRenderer {
       }
       if position < midi.end { end = min(end, midi.end) }
       if position == midi.end, position > 0 { for port in 0..<MidiInput.ports { host.midi.close(port) } }
-      end = play(midi, from: position, to: end, &nextEvent)
+      let cell = engine.hasMaps ? position + Self.cell - engine.renderer.time % Self.cell : .max
+      end = play(midi, from: position, to: min(end, cell), &nextEvent)
       try renderPeriod(Int(end - position), at: position)
       // With nothing under way, short periods are followed up as rarely as long ones.
-      let isDue =
-        end == last || end % Int64(period) != 0 || position / Self.housekeeping != end / Self.housekeeping
+      let isCut = end != cell && end % Int64(period) != 0
+      let isDue = end == last || isCut || position / Self.housekeeping != end / Self.housekeeping
       position = end
+      // First: what follows a fade's end tells the audio thread all gains that maps move, as far as they are known.
+      if engine.hasMoved { moved?() }
       guard isDue || !engine.isSettled else { continue }
       engine.collect(expectingNothingBefore: engine.renderer.time)
       try progress(position)

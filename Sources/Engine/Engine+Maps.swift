@@ -18,6 +18,12 @@ extension Engine {
     fileprivate let executed: Int
   }
 
+  /// True when the patch has maps, which move values at the end of a cell of 64 frames.
+  public var hasMaps: Bool { !maps.maps.isEmpty }
+
+  /// True when there are movements for `takeMovements`.
+  public var hasMoved: Bool { renderer.movements.peek() != nil }
+
   /// Movements since the last call, in order. Those that an edit has overruled meanwhile are left out.
   public func takeMovements() -> [Movement] {
     var found: [Movement] = []

@@ -6,7 +6,7 @@ extension Engine {
   /// so that a view of a silent patch may ask often, and look rarely. Worker.
   public var isStirring: Bool {
     if !sent.isEmpty || !unsent.isEmpty { return true }
-    if renderer.movements.peek() != nil || renderer.heard.peek() != nil { return true }
+    if hasMoved || renderer.heard.peek() != nil { return true }
     for index in 0..<threads where renderer.team.pointee.runners[index].trace.peek() != nil { return true }
     return picture?.isStirring ?? true
   }

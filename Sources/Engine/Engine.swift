@@ -120,11 +120,12 @@ public final class Engine: ReconcilerHost {
   ///   - time: engine frame of the edit; nil for the next block.
   ///   - edit: text for the edit log, as a line of the language; nil: no entry.
   ///   - isUndo: an edit is undone, with the orders that it gave.
+  ///   - isMoved: maps have moved the values already (`accept`).
   public func adopt(
     _ patch: Patch, touched: Touched? = nil,
     ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = [], tails: [NodeID] = [],
     fade: Double = Engine.standardFade, at time: Int64? = nil, describing edit: String? = nil,
-    isUndo: Bool = false
+    isUndo: Bool = false, isMoved: Bool = false
   ) {
     let old = wanted
     let changes = TransportChange.changes(from: old.settings, to: patch.settings)
@@ -137,8 +138,7 @@ public final class Engine: ReconcilerHost {
     let request = Reconciler.Request(
       patch: patch, touched: extent, fade: isFirst ? 0 : frames(fade),
       ramps: RampTimes(ramps, rate: rate, in: patch, kinds), tails: Set(tails), isFirst: isFirst,
-      isUndo: isUndo,
-      time: time)
+      isUndo: isUndo, isMoved: isMoved, time: time)
     let reconciler = Reconciler(engine: self, request, now: renderer.time)
     let mapped = mappedCables
     mappedCables = cables(mappedBy: patch)

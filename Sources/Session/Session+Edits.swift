@@ -185,8 +185,9 @@ extension Session {
     return step.description
   }
 
-  /// `line`: nil if there is nothing left to do for the sound.
+  /// `line`: nil for what maps have moved, which is heard already.
   private func adopt(_ change: Change, describing line: String? = nil, isUndo: Bool = false) {
+    let isMoved = line == nil
     changesOfLine?.append(change)
     moveTakes(to: change.patch)
     patch = change.patch
@@ -194,12 +195,12 @@ extension Session {
     followTransport()
     if !change.ended.isEmpty { endFound(change.ended, isUndone: isUndo) }
     guard !change.isSilent else { return }
+    // No audio thread runs offline, so the next block's frame is known.
+    let next = options.isOffline ? engine.renderer.time : nil
     engine.adopt(
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails,
       fade: max(change.fade ?? 0, Engine.standardFade),
-      // No audio thread runs offline, so the next block's frame is known.
-      at: line == nil ? nil : due ?? (options.isOffline ? engine.renderer.time : nil), describing: line,
-      isUndo: isUndo)
+      at: (isMoved ? nil : due) ?? next, describing: line, isUndo: isUndo, isMoved: isMoved)
     requestFiles(of: change.touched.nodes)
     // A replay has the journal for this.
     if !options.isOffline { holdOutputs(among: change.touched.nodes) }

@@ -31,7 +31,9 @@ extension Session {
       pending = false
     }
     for movement in movements {
-      if let gesture = mapGesture, gesture.edit == history.newest, movement.time - gesture.time <= pause {
+      if let gesture = mapGesture, pending || gesture.edit == history.newest,
+        movement.time - gesture.time <= pause
+      {
         mapGesture?.time = movement.time
       } else {
         write()
@@ -39,8 +41,7 @@ extension Session {
       }
       engine.accept(movement)
       move(movement)
-      // A gesture has a number as soon as it has an edit.
-      if mapGesture?.edit == nil { writeMovements() } else { pending = true }
+      pending = true
     }
     write()
   }

@@ -94,6 +94,7 @@ extension Session {
     }
     let renderer = OfflineRenderer(
       engine: engine, rate: rate, period: engine.period, tracks: tracks, format: request.format)
+    renderer.moved = { self.followMaps() }
     var nextLook: Int64 = 0
     let made: Int64
     do {
@@ -102,7 +103,6 @@ extension Session {
         silence: request.seconds == nil ? (end, Int64(RenderRequest.silence * rate)) : nil
       ) { frame in
         progress(Double(frame) / rate)
-        followMaps()
         recorder.pump()
         // A few times per second of sound.
         guard frame >= nextLook else { return }

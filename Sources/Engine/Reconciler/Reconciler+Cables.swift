@@ -190,11 +190,12 @@ extension Reconciler {
   /// twice: it goes with the end of its fade instead.
   private var isWithinCell: Bool { isExact && time & Int64(blockCapacity - 1) != 0 }
 
-  /// Evaluated for edits only, since an edit's time is part of the script. The time of a recompilation
-  /// depends on the driver's period.
+  /// Evaluated for edits only, since an edit's time is part of the script. The times at which the patch follows maps, and
+  /// of a recompilation, depend on the driver's period.
   func isInaudible(_ cable: EngineCable) -> Bool {
     if cable.target == 0, inaudible.contains(ObjectIdentifier(cable)) { return true }
-    guard !request.isRecompiling, cable.isInaudible(at: time, isExact: isExact) else { return false }
+    guard !request.isRecompiling, !request.isMoved, cable.isInaudible(at: time, isExact: isExact)
+    else { return false }
     inaudible.insert(ObjectIdentifier(cable))
     return true
   }

@@ -41,17 +41,20 @@ extension Reconciler {
   }
 
   /// The nodes that the edit touched. A placeholder has the ports that its cables name, and a muted node
-  /// may have been muted because of a cable.
+  /// may have been muted because of a cable: an edit of the cable revives it, a movement of its gain does not.
   private func touchedNodes() -> OrderedSet<NodeID> {
     var ids = request.touched.nodes
     for ends in request.touched.cables {
       for id in [ends.source.node, ends.destination.node] where !ids.contains(id) {
         guard let node = patch[id] else { continue }
-        if engine.kinds[node.kind] == nil || graph.current[id]?.isMuted == true { ids.append(id) }
+        if engine.kinds[node.kind] == nil || revives && graph.current[id]?.isMuted == true { ids.append(id) }
       }
     }
     return ids
   }
+
+  /// An edit gives a muted node another chance. A controller that plays on does not.
+  private var revives: Bool { !request.isMoved }
 
   /// Makes it the current node of its identity, with all cables of that identity.
   private func makeCurrent(_ node: EngineNode, _ changes: inout NodeChanges) {
@@ -75,7 +78,7 @@ extension Reconciler {
       revival: graph.revivals[node.id] ?? 0, state: savedState(of: node, type),
       device: device(of: node, type),
       isPlaceholder: type == nil)
-    let isRevived = graph.nodesByKey[key]?.isMuted == true
+    let isRevived = revives && graph.nodesByKey[key]?.isMuted == true
     // A muted node's state may be corrupt: a new node takes over by crossfade.
     if isRevived { key.revival = graph.revive(node.id) }
     if let known = graph.nodesByKey[key] {
