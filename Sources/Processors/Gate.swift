@@ -93,7 +93,10 @@ public struct Gate: Kernel {
     let room = DynamicsRoom(block)
     key.follow(block, room.shares)
     let input = block.inputs[0]
-    if key.isSilent(block), isAsleep, input.isSilent { return .silent }
+    let range = block.parameters[Self.range]
+    // A sleeper's gain goes along with the range, not only from the block on in which it wakes.
+    let rests = range.isSteady && limited(range.value(0), 0, 1) == shut
+    if rests, isAsleep, key.isSilent(block), input.isSilent { return .silent }
     isAsleep = false
     dynamics.write(block.parameters[Self.attack], block.parameters[Self.release], block, to: room)
     let limits = GateLimits(block, room)

@@ -14,6 +14,7 @@ struct LeadingSilenceTests {
     _ type: K.Type, _ description: KindDescription, _ values: [Int: [Float]], hasSide: Bool,
     rest: Int = 3000, rate: Double = 48_000, silences: [Int] = LeadingSilenceTests.lengths,
     splits: [[Int]] = [[1], [16], [17], [5, 64, 30]],
+    moves: [(frame: Int, parameter: Int, value: Float)] = [],
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
     for channels in [1, 2, 3] {
@@ -28,6 +29,9 @@ struct LeadingSilenceTests {
         func run(_ lengths: [Int]) -> (sound: [[[Float]]], slept: Int) {
           let bench = KernelBench(
             type, description, inputs: inputs, outputs: [channels], values, rate: rate)
+          bench.moves = moves.map {
+            .init(frame: $0.frame, parameter: $0.parameter, value: $0.value, over: 480)
+          }
           return (bench.run(rest + 500, .init(lengths: lengths)), bench.sleptBlocks)
         }
         let whole = run([64])
@@ -60,6 +64,20 @@ struct LeadingSilenceTests {
     expectSameBits(
       Gate.self, Gate.description,
       [Gate.link: [link], Gate.threshold: [0.7], Gate.hold: [0.0005], Gate.release: [0.002]], hasSide: true)
+  }
+
+  /// The range goes elsewhere while the gate sleeps.
+  @Test(arguments: [Float(0), 1]) func gateWithAnotherRange(link: Float) {
+    for (from, to) in [(Float(1), Float(0)), (0, 1), (0.5, 0.1), (0.1, 0.5)] {
+      expectSameBits(
+        Gate.self, Gate.description,
+        [
+          Gate.link: [link], Gate.threshold: [0.7], Gate.hold: [0.0005], Gate.release: [0.002],
+          Gate.range: [from],
+        ],
+        hasSide: true, silences: [0, 7, 100], splits: [[17], [5, 64, 30]],
+        moves: [(frame: 1500, parameter: Gate.range, value: to)])
+    }
   }
 
   @Test(arguments: [Float(0), 1]) func transient(link: Float) {
