@@ -89,8 +89,8 @@ struct Grain: BitwiseCopyable {
   ) -> Frames {
     let (plane, frames) = (sample.pointee.plane(channel), sample.pointee.frames)
     let first = Int(place &>> 32)
-    if step == 1 &<< 32, place & 0xffff_ffff == 0, first >= -16, first <= frames {
-      return plane.vector(first)
+    if step == 1 &<< 32, place & 0xffff_ffff == 0 {
+      return first >= -16 && first <= frames ? plane.vector(first) : Frames(repeating: 0)
     }
     var (frame, at) = (0, place)
     while frame < 16 {

@@ -145,6 +145,21 @@ struct GranularTests {
     #expect(abs(decibels((power(20) / power(200)).squareRoot())) < 2)
   }
 
+  /// Grains at the file's own pitch that go on behind its end: there is silence, whichever frame a block begins with.
+  @Test(arguments: [UInt64(1), 2, 3]) func anySplitGivesTheSameBitsBehindTheEnd(seed: UInt64) {
+    let sound = [noise(Int(100 * seed + 37), seed)]
+    func once(_ lengths: [Int]) -> [[Float]] {
+      run(
+        sound, [Granular.size: [0.02], Granular.density: [60], Granular.scatter: [100]], 4800, seed: seed,
+        { _ in }, .init(lengths: lengths))
+    }
+    let whole = once([64])
+    #expect(whole[0].contains { $0 != 0 })
+    for lengths in [[1], [17], [5, 64, 30], [33]] {
+      #expect(firstDifference([whole], [once(lengths)]) == nil, "split \(lengths)")
+    }
+  }
+
   @Test func anySplitGivesTheSameBits() {
     let sound = [noise(24_000, 3), noise(24_000, 4)]
     func once(_ lengths: [Int]) -> [[Float]] {
