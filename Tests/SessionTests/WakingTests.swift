@@ -1,3 +1,4 @@
+import Drivers
 import Engine
 import Foundation
 import Midi
