@@ -163,7 +163,8 @@ package struct PatchBundle {
   }
 
   private static func copy(_ source: String, to target: String) throws -> Int {
-    let input = open(source, O_RDONLY | O_CLOEXEC)
+    // A pipe that has taken the file's place would wait for a writer.
+    let input = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard input >= 0 else { throw PatchFile.failure(source) }
     defer { close(input) }
     var info = stat()

@@ -7,13 +7,23 @@ package enum PatchFile {
   /// Size limit in bytes for patches, scripts, themes, journals and MIDI files.
   private static let largest = 256 << 20
 
-  /// Contents of a plain file, or of an open descriptor (see `descriptor`) up to its end.
+  /// Contents of a plain file; anything else is refused at once.
   package static func read(_ path: String) throws(FileError) -> [UInt8] {
+    do throws(LoadError) { return try PlainFile.read(path, most: largest) } catch { throw .unreadable(error) }
+  }
+
+  /// Reason why `read` would refuse the file.
+  package static func fault(of path: String) -> LoadError? { PlainFile.fault(of: path, most: largest) }
+
+  /// Contents of a file that is named on the command line. The name may also stand for an open descriptor (see
+  /// `descriptor`), which is read up to its end, however long that takes. Names in a patch stand for none: nobody may be about
+  /// to send what they would read.
+  package static func readArgument(_ path: String) throws(FileError) -> [UInt8] {
+    guard let descriptor = descriptor(of: path) else { return try read(path) }
     do throws(LoadError) {
-      guard let descriptor = descriptor(of: path) else { return try PlainFile.read(path, most: largest) }
       return try PlainFile.readInput(descriptor, path, most: largest)
     } catch {
-      throw FileError.unreadable(error)
+      throw .unreadable(error)
     }
   }
 

@@ -13,13 +13,23 @@ extension Session {
   /// Shows a sub-patch the reason why nothing is inside.
   func markDefinition(of node: Node) {
     guard catalogue[node.kind]?.isContainer == true else { return }
-    var reason: String?
-    if !patch.hasInside(node.name), let file = catalogue.definitionFile(of: node),
-      case .missing(let fault)? = catalogue.definitions?.definition(of: file)
-    {
-      reason = fault
+    engine.markPlaceholder(node.id, definitionFault(of: node))
+  }
+
+  /// Tells of sub-patches whose files cannot be read, where there is no screen that shows it.
+  package func tellOfMissingDefinitions() {
+    for node in patch.nodes.values {
+      if let fault = definitionFault(of: node) { notice("`\(node.name)` is a placeholder: \(fault)") }
     }
-    engine.markPlaceholder(node.id, reason)
+  }
+
+  /// Reason why nothing is inside a sub-patch of a file; nil: something is, or the node is none.
+  private func definitionFault(of node: Node) -> String? {
+    guard catalogue[node.kind]?.isContainer == true, !patch.hasInside(node.name),
+      let file = catalogue.definitionFile(of: node),
+      case .missing(let fault)? = catalogue.definitions?.definition(of: file)
+    else { return nil }
+    return fault
   }
 
   func library(for path: String?) -> DefinitionLibrary {

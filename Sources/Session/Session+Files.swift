@@ -11,7 +11,7 @@ extension Session {
   public func open(_ path: String) throws(FileError) {
     var bytes: [UInt8]?
     do throws(FileError) {
-      bytes = try PatchFile.read(path)
+      bytes = try PatchFile.readArgument(path)
     } catch {
       guard error.code == ENOENT, !options.isOffline else { throw error }
       try Self.checkFolder(of: path)

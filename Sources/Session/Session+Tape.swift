@@ -204,7 +204,7 @@ public struct Replay {
 
   /// Reads a journal. Throws if it is none, has no take, or keeps more than there was.
   public init(path: String) throws(FileError) {
-    let read = TakeJournal(reading: try PatchFile.read(path))
+    let read = TakeJournal(reading: try PatchFile.readArgument(path))
     if let line = read?.overlong { throw .keepsTooMuch(path: path, line: line) }
     guard let journal = read,
       let subject = journal.entries.last(where: { $0.happening.subjectFormat != nil })

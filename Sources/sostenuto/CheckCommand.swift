@@ -38,7 +38,7 @@ struct CheckCommand: Command {
         continue
       }
       do {
-        let bytes = try PatchFile.read(path)
+        let bytes = try PatchFile.readArgument(path)
         let text = String(decoding: bytes, as: UTF8.self)
         let (patch, found) = PatchReader.read(
           text, file: path, catalogue: DefinitionLibrary.catalogue(for: path))
@@ -72,16 +72,18 @@ struct CheckCommand: Command {
     for node in patch.nodes.values where NodePath.container(of: node.name) == nil {
       guard let written = kinds.definitionFile(of: node) else { continue }
       let full = FilePath.resolved(written, from: path)
-      guard seen.insert(FilePath.plain(full)).inserted, FilePath.exists(full), let text = try? readText(full)
-      else { continue }
+      // Where that fails the node's line says why.
+      guard seen.insert(FilePath.plain(full)).inserted, let bytes = try? PatchFile.read(full) else {
+        continue
+      }
       let (inner, faults) = PatchReader.read(
-        text, file: full, catalogue: DefinitionLibrary.catalogue(for: full))
-      found += faults + definitionFaults(of: inner, full, &seen)
+        bytes: bytes, file: full, catalogue: DefinitionLibrary.catalogue(for: full))
+      found += faults + PatchInput.badBytes(bytes, full) + definitionFaults(of: inner, full, &seen)
     }
     return found
   }
 
-  /// Missing files and unreadable tunings, at the place of the node's line.
+  /// Files that are missing or can't be read, at the place of the node's line, and faults of tunings.
   private func fileFaults(of patch: Patch, _ text: String, _ path: String) -> [Diagnostic] {
     var found: [Diagnostic] = []
     lazy var places = PatchReader.places(in: text)
@@ -91,25 +93,28 @@ struct CheckCommand: Command {
           case .text(let file)? = node.settings[ParameterPath(parameter.name)], !file.isEmpty
         else { continue }
         let full = FilePath.resolved(file, from: path)
-        if let fault = Self.tuningFault(type, full) {
+        let fault = type == .patch ? PatchFile.fault(of: full) : PlainFile.fault(of: full)
+        if fault == nil, let fault = Self.tuningFault(type, full) {
           found.append(
             Diagnostic(
               file: fault.path, line: fault.line ?? 1, column: 1, severity: .error, message: fault.message))
         }
-        guard !FilePath.exists(full) else { continue }
+        guard let fault else { continue }
         let place = places[SettingName(node.name, ParameterPath(parameter.name))]
+        let isMissing = !FilePath.exists(full)
         found.append(
           Diagnostic(
-            file: path, line: place?.line ?? 1, column: place?.column ?? 1, severity: .warning,
-            message: "no file `\(full)`: `\(node.name)` is a placeholder"))
+            file: path, line: place?.line ?? 1, column: place?.column ?? 1,
+            severity: isMissing ? .warning : .error,
+            message:
+              "\(isMissing ? "no file `\(full)`" : fault.description): `\(node.name)` is a placeholder"))
       }
     }
     return found
   }
 
-  /// Error of an existing scale or key map.
+  /// Error of a scale or key map that can be read.
   private static func tuningFault(_ type: ParameterDescription.FileType, _ path: String) -> LoadError? {
-    guard FilePath.exists(path) else { return nil }
     do {
       switch type {
       case .scale: _ = try Scale(path: path)

@@ -175,6 +175,7 @@ enum Interruption {
   try session.open(path)
   for diagnostic in session.diagnostics { Console.error(diagnostic.description) }
   if session.diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
+  session.tellOfMissingDefinitions()
   let notices = session.takeNotices()
   Console.tell(notices)
   return (session, session.diagnostics.map(\.description) + notices.filter(\.isWarning).words)
@@ -189,5 +190,7 @@ enum Interruption {
   return lines
 }
 
-/// A whole file as text; invalid UTF-8 is read as U+FFFD.
-func readText(_ path: String) throws -> String { String(decoding: try PatchFile.read(path), as: UTF8.self) }
+/// A whole file as text, named on the command line; invalid UTF-8 is read as U+FFFD.
+func readText(_ path: String) throws -> String {
+  String(decoding: try PatchFile.readArgument(path), as: UTF8.self)
+}

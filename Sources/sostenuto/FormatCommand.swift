@@ -20,7 +20,7 @@ struct FormatCommand: Command {
     for path in patches {
       do {
         if inPlace { try PatchInput.checkIsFile(path) }
-        let bytes = try PatchFile.read(path)
+        let bytes = try PatchFile.readArgument(path)
         let (patch, diagnostics) = PatchReader.read(
           bytes: bytes, file: path, catalogue: LibraryNames.catalogue(for: path))
         for diagnostic in diagnostics { Console.error(diagnostic.description) }

@@ -16,7 +16,7 @@ struct PatchInput {
   /// written back. `catalogue`: nil: the program's kinds, and the names of the libraries beside the patch.
   init(_ path: String, catalogue: KindCatalogue? = nil) throws {
     self.path = path
-    bytes = try PatchFile.read(path)
+    bytes = try PatchFile.readArgument(path)
     text = String(decoding: bytes, as: UTF8.self)
     let (patch, found) = PatchReader.read(
       text, file: path, catalogue: catalogue ?? LibraryNames.catalogue(for: path))

@@ -71,8 +71,9 @@ struct PlayCommand: Command {
     options.keepsInputs = !driver.leavesOutInputs
     let session = Session(options: options)
     // The front end makes a patch of a missing file; there is nothing to play.
-    if !PatchFile.exists(patch) { _ = try PatchFile.read(patch) }
+    if PatchFile.descriptor(of: patch) == nil, !PatchFile.exists(patch) { _ = try PatchFile.read(patch) }
     try session.open(patch)
+    session.tellOfMissingDefinitions()
     for diagnostic in session.diagnostics { Console.error(diagnostic.description) }
     if session.diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
     var inputs = inputs

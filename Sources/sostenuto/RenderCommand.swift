@@ -87,7 +87,7 @@ struct RenderCommand: Command {
 
   private func readMidi(_ path: String) throws -> MidiFile {
     do {
-      let file = try MidiFile(bytes: PatchFile.read(path))
+      let file = try MidiFile(bytes: PatchFile.readArgument(path))
       guard file.duration <= Limits.mostSeconds else {
         throw CommandError("\(path): lasts \(Int(limited: file.duration / 86400)) days; a week is the most")
       }

@@ -27,6 +27,23 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 3)
   }
 
+  @Test func checkTellsOfThemInTheFilesOfSubPatchesToo() throws {
+    let folder = try Folder()
+    let latin = "sostenuto 1\nnode g gain # caf\u{e9}\n"
+    for name in ["a.patch", "b.patch"] {
+      try Data(latin.unicodeScalars.map { UInt8($0.value) }).write(
+        to: URL(fileURLWithPath: folder.path + "/" + name))
+    }
+    // One file is named by the patch itself, and one by another sub-patch.
+    _ = try folder.file("mid.patch", "sostenuto 1\nnode deep patch file=b.patch\n")
+    _ = try folder.file("p.patch", "sostenuto 1\nnode v patch file=a.patch\nnode m patch file=mid.patch\n")
+    let checked = try Program.run(["check", "p.patch"], in: folder.path)
+    #expect(checked.status == 1)
+    let lines = Set(checked.output.split(separator: "\n").map(String.init))
+    let words = ":2:1: error: bytes that are not UTF-8; save it as UTF-8"
+    #expect(lines == ["a.patch" + words, "b.patch" + words], "\(checked.output)")
+  }
+
   /// Commands that know nothing of what is inside know the names of the library beside the patch all the same.
   @Test func subPatchesOfTheLibraryAreKindsForEveryCommand() throws {
     let folder = try Folder()

@@ -77,6 +77,23 @@ import Testing
     #expect(outcome.output.contains("strange."), "\(outcome.output)")
   }
 
+  @Test(arguments: Kind.allCases) func asTheFileOfASubPatch(kind: Kind) throws {
+    let folder = try Folder()
+    _ = try file(kind, "strange.patch", in: folder)
+    _ = try folder.file("p.patch", "sostenuto 1\nnode v patch file=strange.patch\nnode out output\n")
+    let checked = try Program.run(["check", "p.patch"], in: folder.path)
+    #expect(checked.status == 1)
+    #expect(checked.output.hasPrefix("p.patch:2:19: error: strange.patch: "), "\(checked.output)")
+    let rendered = try Program.run(
+      ["render", "p.patch", "--seconds", "0.01", "-o", "o.wav"], in: folder.path)
+    #expect(rendered.status == 0, "\(rendered.errors)")
+    #expect(rendered.errors.contains("warning: `v` is a placeholder: "), "\(rendered.errors)")
+    // That would be 100 GB.
+    if kind == .sparse { return }
+    let bundled = try Program.run(["bundle", "p.patch"], in: folder.path)
+    #expect(bundled.status == 1 && bundled.errors.contains("v.file: strange.patch: "), "\(bundled.errors)")
+  }
+
   private func file(_ kind: Kind, _ name: String, in folder: Folder) throws -> String {
     let path = folder.path + "/" + name
     switch kind {
@@ -88,6 +105,38 @@ import Testing
       #expect(truncate(path, 100 << 30) == 0)
     }
     return path
+  }
+}
+
+/// A name in a patch stands for no stream: what it would read nobody may be about to send.
+@Suite(.timeLimit(.minutes(3))) struct StreamNameTests {
+  static let names = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"]
+  static let lines = [
+    ["check", "p.patch"], ["print", "p.patch"], ["bundle", "p.patch"], ["format", "p.patch"],
+    ["render", "p.patch", "--seconds", "0.01", "-o", "o.wav"],
+    ["play", "p.patch", "--headless", "--driver", "clock", "--seconds", "0.01"],
+  ]
+
+  @Test(arguments: names, lines) func ofASubPatchNobodyIsWaitedFor(name: String, line: [String]) throws {
+    let folder = try Folder()
+    _ = try folder.file("p.patch", "sostenuto 1\nnode v patch file=\(name)\nnode out output\n")
+    // Its standard input is a pipe that stays open.
+    let command = try Command(line, in: folder)
+    try #require(command.hasEnded(within: .seconds(60)), "\(line) waits for \(name)")
+    let status = command.process.terminationStatus
+    switch line[0] {
+    case "check": #expect(status == (name == "-" ? 0 : 1))
+    case "bundle": #expect(status == 1)
+    case "format": #expect(status == 0)
+    default: #expect(status == 0 && command.says("`v` is a placeholder: "), "\(command.errors)")
+    }
+  }
+
+  @Test func aPatchFromStandardInputIsPlayed() throws {
+    let outcome = try Program.run(
+      ["play", "-", "--headless", "--driver", "clock", "--seconds", "0.01"], in: Program.repository,
+      input: "sostenuto 1\nnode o oscillator loudness=3\n")
+    #expect(outcome.status == 1 && outcome.errors.contains("loudness"), "\(outcome.errors)")
   }
 }
 

@@ -24,6 +24,16 @@ package enum PlainFile {
     }
   }
 
+  /// Reason why `open` refuses it, as it does a folder, a pipe or a device; nil: it does not.
+  public static func fault(of path: String, most: Int = .max) -> LoadError? {
+    do throws(LoadError) {
+      close(try open(path, most: most).file)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
   /// The contents of a file of at most `most` bytes. If it grows meanwhile, the excess is not read.
   package static func read(_ path: String, most: Int) throws(LoadError) -> [UInt8] {
     let (file, size) = try open(path, most: most)

@@ -13,7 +13,7 @@ public struct InstrumentFiles: Sendable {
   /// instrument itself cannot be read. Worker.
   public init(path: String) throws(LoadError) {
     guard path.lowercased().hasSuffix(".sfz") else {
-      guard access(path, R_OK) == 0 else { throw LoadError(path: path, .system(errno)) }
+      if let fault = PlainFile.fault(of: path) { throw fault }
       paths = [path]
       return
     }
@@ -30,6 +30,10 @@ public struct InstrumentFiles: Sendable {
       }
       guard let found = TextFile.find(name, in: TextFile.folder(path)), access(found, R_OK) == 0 else {
         missing.append(finding(" is missing"))
+        continue
+      }
+      if let fault = PlainFile.fault(of: found) {
+        missing.append(finding(": \(fault.message)"))
         continue
       }
       if name.hasPrefix("/") { anchored.append(finding(" is named from the root")) }
