@@ -359,19 +359,24 @@ extension Session {
   }
 
   func useLoadedFiles() {
-    for file in library.collectLoaded() {
-      for finding in file.findings { notice(finding) }
-      for (node, request) in fileRequests where request == file.request { give(file, to: node) }
+    let files = library.collectLoaded()
+    for file in files { for finding in file.findings { notice(finding) } }
+    if !files.isEmpty {
+      // One pass over the nodes, of which thousands may have a file each.
+      let loaded = Dictionary(files.map { ($0.request, $0) }) { $1 }
+      for (node, request) in fileRequests { if let file = loaded[request] { give(file, to: node) } }
     }
     // The driver has another rate: files are converted again.
+    var isOther = false
     for (node, request) in fileRequests {
       let purpose = request.purpose.converted(to: engine.rate)
-      if purpose != request.purpose {
-        fileRequests[node] = FileRequest(path: request.path, purpose: purpose)
-        fulfil(fileRequests[node]!, for: node)
-        library.keep(Set(fileRequests.values))
-      }
+      guard purpose != request.purpose else { continue }
+      let other = FileRequest(path: request.path, purpose: purpose)
+      fileRequests[node] = other
+      fulfil(other, for: node)
+      isOther = true
     }
+    if isOther { library.keep(Set(fileRequests.values)) }
   }
 
   /// True when every file of the patch has been loaded or has failed.

@@ -19,26 +19,32 @@ package struct FilePaths {
   /// The patch for the new folder, with the same files.
   func rebased(_ patch: Patch) -> Patch {
     guard before != after else { return patch }
-    var patch = patch
+    // Without inverses: that of an edit of a scene compares the scene as a whole, which has thousands of nodes. A set that is
+    // refused has changed nothing.
+    var draft = Draft(patch: patch, catalogue: catalogue)
+    for edit in rebasing(patch) { try? draft.apply(edit) }
+    for (number, scene) in patch.scenes {
+      let edits = rebasing(scene.state)
+      if edits.isEmpty { continue }
+      do {
+        try draft.apply(.scene(number, .edit(.all(edits))))
+      } catch {
+        for edit in edits { try? draft.apply(.scene(number, .edit(edit))) }
+      }
+    }
+    return draft.patch
+  }
+
+  /// Edits after which the nodes of a patch name the same files from the new folder.
+  private func rebasing(_ patch: Patch) -> [Edit] {
+    var edits: [Edit] = []
     for node in patch.nodes.values {
       for (path, value) in node.settings {
         let there = rebased(value, at: path.name, of: node.kind)
-        guard there != value else { continue }
-        let edit = Edit.set(node.name, path, there, over: nil)
-        if let change = try? patch.applying(exactly: edit, catalogue: catalogue) { patch = change.patch }
+        if there != value { edits.append(.set(node.name, path, there, over: nil)) }
       }
     }
-    for (number, scene) in patch.scenes {
-      for node in scene.state.nodes.values {
-        for (path, value) in node.settings {
-          let there = rebased(value, at: path.name, of: node.kind)
-          guard there != value else { continue }
-          let edit = Edit.scene(number, .edit(.set(node.name, path, there, over: nil)))
-          if let change = try? patch.applying(exactly: edit, catalogue: catalogue) { patch = change.patch }
-        }
-      }
-    }
-    return patch
+    return edits
   }
 
   /// The history for the new folder: undo and redo lead to the same files. `patch`: the patch at which the history

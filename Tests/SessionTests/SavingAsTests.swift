@@ -55,6 +55,28 @@ import Testing
     #expect(folder.names == ["a.patch", "link.patch"])
   }
 
+  /// The nodes are few enough for a test, and many enough to tell: with a comparison of whole scenes for each node of each it
+  /// took a minute.
+  @Test func manyNodesWithFilesInScenesAreSavedElsewhereAtOnce() throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/there", withIntermediateDirectories: true)
+    let count = 1500
+    let path = try folder.file(
+      "a.patch",
+      "sostenuto 1\n" + (0..<count).map { "node p\($0) player file=s\($0).wav\n" }.joined()
+        + "scene 1\nscene 2\nscene 2 set p7.file other.wav\n")
+    let session = try open(path)
+    let start = ContinuousClock.now
+    try session.save(as: folder.path + "/there/b.patch")
+    #expect(ContinuousClock.now - start < .seconds(30))
+    let saved = try text(folder.path + "/there/b.patch")
+    #expect(saved.contains("node p\(count - 1) player file=../s\(count - 1).wav\n"))
+    #expect(saved.contains("scene 2 set p7.file ../other.wav\n"))
+    #expect(saved.split(separator: "\n").filter { $0.hasPrefix("scene ") }.count == 3, "scenes have more edits")
+    session.close()
+  }
+
   static let files = """
     sostenuto 1
 
