@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -66,6 +67,18 @@ __attribute__((weak)) void sostenuto_sleep_until(int64_t deadline) {
   struct timespec until = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
   }
+}
+
+int sostenuto_wait_for_semaphore(void *semaphore, int64_t patience) {
+  struct timespec end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  int64_t nanoseconds = end.tv_nsec + patience;
+  end.tv_sec += nanoseconds / 1000000000;
+  end.tv_nsec = nanoseconds % 1000000000;
+  while (sem_clockwait(semaphore, CLOCK_MONOTONIC, &end) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
 }
 
 bool sostenuto_make_realtime(int priority) {

@@ -1,4 +1,4 @@
-import Dispatch
+import Realtime
 
 /// The database of properties that all JACK clients and servers of a user share, in files of shared memory.
 ///
@@ -12,7 +12,7 @@ import Dispatch
 /// or writes one property at a time. Nothing helps against a program that reads without a pause. Beside one that reads all
 /// names at each change, as patchbays do, 120 starts with 32 ports went well.
 public enum JackDatabase {
-  private static let turn = DispatchSemaphore(value: 1)
+  private static let turn = Semaphore(value: 1)
 
   /// False if libjack could not open it, with the first client of this process: a server has just removed it, or shared
   /// memory is full or another's. libjack goes on without, and ends the process at the next property that it is asked for.
@@ -21,7 +21,7 @@ public enum JackDatabase {
   /// Opens a client of this process, ends one of its servers, or reads or writes a property, while no other thread does
   /// any of these. What hangs holds up the others for two seconds. Any thread but the audio thread.
   public static func exclusively<Result>(_ body: () -> Result) -> Result {
-    let isMine = turn.wait(timeout: .now() + 2) == .success
+    let isMine = turn.wait(seconds: 2)
     defer { if isMine { turn.signal() } }
     return body()
   }

@@ -84,14 +84,14 @@ public final class JackDriver: Driver, @unchecked Sendable {
   /// Activates the client.
   public func start() throws(DriverError) {
     let result = Mutex<Int32?>(nil)
-    let done = DispatchSemaphore(value: 0)
+    let done = Semaphore()
     queue.async { [self] in
       activate { error in
         result.withLock { $0 = error }
         done.signal()
       }
     }
-    _ = done.wait(timeout: .now() + 3)
+    _ = done.wait(seconds: 3)
     switch result.withLock({ $0 }) {
     case 0: return
     case nil: throw DriverError.silentServer
@@ -123,13 +123,13 @@ public final class JackDriver: Driver, @unchecked Sendable {
   public func withdraw() {
     guard isOpen, !isPaused.load(ordering: .relaxed) else { return }
     fadeOut()
-    let done = DispatchSemaphore(value: 0)
+    let done = Semaphore()
     queue.async { [self] in
       ports.deactivate()
       if isOpen { jack_deactivate(client.raw) }
       done.signal()
     }
-    _ = done.wait(timeout: .now() + 1)
+    _ = done.wait(seconds: 1)
   }
 
   /// Activates the client again, with its connections.
@@ -322,7 +322,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     _ = host.close()
     // Keeps `self`, and with it the callbacks' data, until the client is closed. With a dead or stalled
     // server that may take for ever.
-    let closed = DispatchSemaphore(value: 0)
+    let closed = Semaphore()
     JackClients.close(client, on: queue) { [self] in
       // A database whose lock a crashed client has does not answer at all.
       _ = namings.wait(timeout: .now() + 2)
@@ -331,10 +331,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
       if ports.hasMidiOutput { waitForBeat() }
       jack_deactivate(client.raw)
     } then: { [self] in
-      withExtendedLifetime(self) { _ = closed.signal() }
+      withExtendedLifetime(self) { closed.signal() }
     }
     if isAlive, !isPaused.load(ordering: .relaxed) {
-      _ = closed.wait(timeout: .now() + 2)
+      _ = closed.wait(seconds: 2)
     }
   }
 

@@ -1,6 +1,7 @@
 import CJack
 import Dispatch
 import Glibc
+import Realtime
 import Synchronization
 
 /// A JACK client without ports and without a process callback: it shows all programs of a server with their
@@ -99,13 +100,13 @@ public final class Patchbay: @unchecked Sendable {
   /// Ends it; connections stay.
   public func stop() {
     hasStopped.store(true, ordering: .relaxed)
-    let closed = DispatchSemaphore(value: 0)
+    let closed = Semaphore()
     queue.async { [self] in
       close()
       closed.signal()
     }
     // A server that hangs may never answer.
-    _ = closed.wait(timeout: .now() + 1)
+    _ = closed.wait(seconds: 1)
   }
 
   /// Ports that came or went before the last look that knew of any: JACK tells of them in order.
@@ -160,11 +161,11 @@ public final class Patchbay: @unchecked Sendable {
 
   /// Waits until the server has been looked at, or was looked for in vain; true if it runs.
   public func awaitServer(seconds: Double) -> Bool {
-    let done = DispatchSemaphore(value: 0)
+    let done = Semaphore()
     queue.async { done.signal() }
-    let end = DispatchTime.now() + seconds
+    let end = nanoseconds() + Int64(seconds * 1e9)
     // One that hangs is told at once.
-    while done.wait(timeout: min(end, .now() + 0.05)) == .timedOut, .now() < end, !isUnanswered {}
+    while !done.wait(seconds: 0.05), nanoseconds() < end, !isUnanswered {}
     return picture.graph.isRunning
   }
 
@@ -173,9 +174,9 @@ public final class Patchbay: @unchecked Sendable {
     JackMessages.capture()
     let client = try JackClients.open(options, within: 3)
     let picture = Picture(graph: ServerGraph(reading: client.raw))
-    let closed = DispatchSemaphore(value: 0)
+    let closed = Semaphore()
     JackClients.close(client, on: DispatchQueue(label: "sostenuto.patchbay.look")) { closed.signal() }
-    _ = closed.wait(timeout: .now() + 2)
+    _ = closed.wait(seconds: 2)
     return picture
   }
 

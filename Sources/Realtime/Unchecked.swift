@@ -72,8 +72,11 @@ public func setMemory(
 /// The thread's number in the kernel.
 @_silgen_name("gettid") @_noLocks public func threadNumber() -> Int32
 
-// Not used on the audio thread; declared here because this file has the C functions. They set the calling
-// thread's name for debuggers, touch its stack in advance, and prefetch a cache line. Worker.
+// Not used on the audio thread; declared here because this file has the C functions. They wait for a semaphore, set the
+// calling thread's name for debuggers, touch its stack in advance, and prefetch a cache line. Worker.
+/// Waits for a semaphore, so many nanoseconds at most; 0: it was signalled, otherwise an `errno`.
+@_silgen_name("sostenuto_wait_for_semaphore")
+func waitForSemaphore(_ semaphore: UnsafeMutableRawPointer, _ patience: Int64) -> Int32
 /// Sets the thread's name for debuggers.
 @_silgen_name("sostenuto_name_thread") public func nameThread(_ name: UnsafePointer<CChar>)
 /// Touches the stack, so that its first use costs no page fault later.

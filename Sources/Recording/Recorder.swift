@@ -29,8 +29,7 @@ public final class Recorder: Sendable {
   private let calls: DiskCalls
   private let register: TakeRegister?
   private let isOffline: Bool
-  private let ended: UncheckedSemaphore
-  private struct UncheckedSemaphore: @unchecked Sendable { let pointer: UnsafeMutablePointer<sem_t> }
+  private let ended = Semaphore()
   /// Microseconds between two turns of the thread, while a take runs and otherwise.
   private static let interval: (busy: UInt32, idle: UInt32) = (20_000, 100_000)
   /// Seconds that a ring holds while the disk hangs.
@@ -45,13 +44,6 @@ public final class Recorder: Sendable {
     self.register = register
     self.calls = calls
     self.clock = clock
-    ended = UncheckedSemaphore(pointer: .allocate(capacity: 1))
-    sem_init(ended.pointer, 0, 0)
-  }
-
-  deinit {
-    sem_destroy(ended.pointer)
-    ended.pointer.deallocate()
   }
 
   /// A feed for a take or for what is kept.
@@ -190,7 +182,7 @@ public final class Recorder: Sendable {
         return (isEnding: state.isEnding, isOver: isEnding || isIdle, isCalm: takes.isEmpty)
       }
       if next.isOver {
-        if next.isEnding { sem_post(ended.pointer) }
+        if next.isEnding { ended.signal() }
         return
       }
       if !isBusy { usleep(next.isCalm ? Self.interval.idle : Self.interval.busy) }
@@ -239,13 +231,9 @@ public final class Recorder: Sendable {
     }
     giveUp()
     if threads == 0 { while pump() {} }
-    var deadline = timespec()
-    clock_gettime(CLOCK_REALTIME, &deadline)
-    deadline.tv_sec += Int(seconds)
+    let end = nanoseconds() + Int64(seconds * 1e9)
     for _ in 0..<threads {
-      while sem_timedwait(ended.pointer, &deadline) != 0 {
-        guard errno == EINTR else { return }
-      }
+      guard ended.wait(seconds: Double(end - nanoseconds()) * 1e-9) else { return }
     }
     state.withLock { $0.isEnding = false }
   }

@@ -1,4 +1,5 @@
 import Dispatch
+import Realtime
 import Synchronization
 
 /// A call that may hang for ever, such as to a JACK server or to a disk that does not answer. It runs on another thread,
@@ -11,13 +12,13 @@ package enum Watched {
     late: @escaping @Sendable (Result) -> Void = { _ in }
   ) -> Result? {
     let outcome = Outcome<Result>()
-    let done = DispatchSemaphore(value: 0)
+    let done = Semaphore()
     // A queue of its own, so that nothing else waits behind a hung call.
     DispatchQueue(label: "sostenuto.watched").async {
       let result = body()
       if outcome.deliver(result) { done.signal() } else { late(result) }
     }
-    _ = done.wait(timeout: .now() + seconds)
+    _ = done.wait(seconds: seconds)
     return outcome.collect()
   }
 

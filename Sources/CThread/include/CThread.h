@@ -20,6 +20,10 @@ int64_t sostenuto_nanoseconds(void);
 /* Sleep until CLOCK_MONOTONIC reaches `deadline`, whatever signals arrive. */
 void sostenuto_sleep_until(int64_t deadline);
 
+/* Wait for a `sem_t`, at most so many nanoseconds of CLOCK_MONOTONIC, whatever signals arrive. Returns 0, or ETIMEDOUT or
+   another error. */
+int sostenuto_wait_for_semaphore(void *semaphore, int64_t patience);
+
 /* Give the calling thread SCHED_FIFO at `priority`; false when the system refuses. */
 bool sostenuto_make_realtime(int priority);
 

@@ -13,18 +13,12 @@ final class Streamer: Sendable {
   }
   private let members = Mutex<[Member]>([])
   private let hasThread = Atomic<Bool>(false)
-  private let semaphore: UncheckedPointer
-
-  private struct UncheckedPointer: @unchecked Sendable { let pointer: UnsafeMutablePointer<sem_t> }
+  private let semaphore = Semaphore()
 
   /// Semaphore posted by audio threads.
-  var bell: UnsafeMutableRawPointer { UnsafeMutableRawPointer(semaphore.pointer) }
+  var bell: UnsafeMutableRawPointer { semaphore.bell }
 
-  private init() {
-    semaphore = UncheckedPointer(pointer: .allocate(capacity: 1))
-    semaphore.pointer.initialize(to: sem_t())
-    sem_init(semaphore.pointer, 0, 0)
-  }
+  private init() {}
 
   func add(_ stream: SampleStream) {
     members.withLock { $0.append(Member(stream)) }
@@ -48,20 +42,15 @@ final class Streamer: Sendable {
 
   private func turn() {
     // Runs as long as there are streams, at least once a second.
-    var isQuiet = false
-    var deadline = timespec()
-    clock_gettime(CLOCK_REALTIME, &deadline)
-    deadline.tv_sec += 1
-    var isRung = false
-    while !isQuiet {
-      isRung =
-        streams.isEmpty ? sem_wait(semaphore.pointer) == 0 : sem_timedwait(semaphore.pointer, &deadline) == 0
-      isQuiet = !isRung
-      if isRung { serve() }
-      var now = timespec()
-      clock_gettime(CLOCK_REALTIME, &now)
-      if now.tv_sec > deadline.tv_sec { isQuiet = true }
-    }
+    let end = nanoseconds() + 1_000_000_000
+    repeat {
+      if streams.isEmpty {
+        semaphore.wait()
+      } else if !semaphore.wait(seconds: Double(end - nanoseconds()) * 1e-9) {
+        break
+      }
+      serve()
+    } while nanoseconds() < end
     for stream in streams { stream.age() }
   }
 
