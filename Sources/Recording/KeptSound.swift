@@ -123,9 +123,14 @@ public final class KeptSound: Sendable {
     }
   }
 
-  /// Forgets all, since the rate has changed. Returns the seconds that were held.
+  /// Forgets all, since the rate has changed, except what files under way need. Returns the seconds that were held.
   public func restart(rate: Double) -> Double {
     state.withLock { state in
+      if let end = state.jobs.filter({ $0.tracks == nil }).map(\.end).max() {
+        // Their frames have been played, and the last of them wait to be read.
+        for index in state.tracks.indices { Self.take(&state.tracks[index], before: end & ~63) }
+        Self.handOver(state, before: end)
+      }
       let held = state.tracks.allSatisfy(\.chunks.isEmpty) ? 0 : state.since.map { state.heard - $0 } ?? 0
       defer { state.rate = rate }
       let seconds = min(Double(held) / state.rate, self.seconds)
@@ -154,13 +159,17 @@ public final class KeptSound: Sendable {
       if state.since == nil { state.since = horizon }
       for index in state.tracks.indices { Self.take(&state.tracks[index], before: horizon) }
       state.heard = horizon
-      // Before it is forgotten; the file may have to wait for its disk.
-      for job in state.jobs where job.tracks == nil && horizon >= job.end & ~63 {
-        job.tracks = state.tracks.compactMap { track in
-          job.places[track.name].map { (track.feed.channels, $0, track.chunks) }
-        }
-      }
+      Self.handOver(state, before: horizon)
       forget(&state, now)
+    }
+  }
+
+  /// Gives files the sound of their frames, which end by `time`, before it is forgotten: a file may have to wait for its disk.
+  private static func handOver(_ state: State, before time: Int64) {
+    for job in state.jobs where job.tracks == nil && time >= job.end & ~63 {
+      job.tracks = state.tracks.compactMap { track in
+        job.places[track.name].map { (track.feed.channels, $0, track.chunks) }
+      }
     }
   }
 

@@ -21,21 +21,23 @@ import Testing
     #expect(!semaphore.wait(seconds: 0))
   }
 
+  private final class Count: Sendable { let ended = Atomic(0) }
+
   /// Each signal ends one wait, whoever waits.
   @Test func everySignalEndsOneWait() async {
     let semaphore = Semaphore()
-    let ended = Atomic(0)
+    let count = Count()
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<8 {
         group.addTask {
           for turn in 0..<50 {
             if (number + turn) & 1 == 0 { semaphore.signal() }
-            if semaphore.wait(seconds: 0.001) { ended.wrappingAdd(1, ordering: .relaxed) }
+            if semaphore.wait(seconds: 0.001) { count.ended.wrappingAdd(1, ordering: .relaxed) }
           }
         }
       }
     }
-    while semaphore.wait(seconds: 0) { ended.wrappingAdd(1, ordering: .relaxed) }
-    #expect(ended.load(ordering: .relaxed) == 200)
+    while semaphore.wait(seconds: 0) { count.ended.wrappingAdd(1, ordering: .relaxed) }
+    #expect(count.ended.load(ordering: .relaxed) == 200)
   }
 }

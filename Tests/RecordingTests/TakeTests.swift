@@ -227,4 +227,40 @@ import Testing
     #expect(files.map(\.start) == [0] && files.map(\.frames) == [6400])
     #expect(Heard(folder.file("heard.wav"))?.frames == 6400)
   }
+
+  /// A change of the rate takes nothing from a file that was asked for before, however much of it the recorder has read.
+  @Test(arguments: [1, 2, 3] as [UInt64]) func aChangeOfRateLeavesWhatIsBeingKeptWhole(seed: UInt64) throws {
+    print("seed", seed)
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<8 {
+      let (folder, clock) = (try Folder(), TestClock())
+      let recorder = Recorder(isOffline: true) { clock.time }
+      let kept = recorder.keep(seconds: 10, rate: 48000)
+      let channels = Int.random(in: 1...4, using: &random)
+      let source = Source(channels: channels, frames: 96_000)
+      _ = kept.add(source.feed, named: "out")
+      recorder.pump()
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        source.play(64 * Int.random(in: 1...400, using: &random), period: 256)
+        clock.time = source.time
+        if Bool.random(using: &random) { recorder.pump() }
+      }
+      let frames = source.time
+      _ = try recorder.writeKept(seconds: 5, to: folder.file("heard.wav"))
+      _ = kept.restart(rate: 44100)
+      source.play(6400)
+      clock.time = source.time
+      while recorder.pump() {}
+      let files = recorder.takeKept()
+      #expect(files.map(\.frames) == [frames] && files.map(\.rate) == [48000])
+      let heard = try #require(Heard(folder.file("heard.wav")))
+      #expect(heard.frames == Int(frames) && heard.channels == channels && heard.rate == 48000)
+      let wrong = (0..<Int(frames)).filter { frame in
+        (0..<channels).contains {
+          heard.samples[frame * channels + $0] != Source.value(Int64(frame), $0)
+        }
+      }
+      #expect(wrong.isEmpty, "\(wrong.count) of \(frames) frames, from \(wrong.first ?? 0) on")
+    }
+  }
 }
