@@ -223,13 +223,9 @@ final class Journal {
   /// Replaces the content atomically: if the program is killed or the disk is full, the old content stays.
   /// The lock is held throughout.
   func rewrite(_ content: JournalContent) throws(FileError) {
-    let temporary = path + ".\(getpid()).new"
-    unlink(temporary)
-    let new = Glibc.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard new >= 0 else { throw PatchFile.failure(path) }
+    let (new, temporary) = try PatchFile.makeOwn(mode: 0o600, for: path) { [path] in "\(path).\($0).new" }
     let text = content.text
     do throws(FileError) {
-      guard flock(new, LOCK_EX | LOCK_NB) == 0 else { throw PatchFile.failure(path) }
       try PatchFile.write(text, to: new, path)
       guard fsync(new) == 0 else { throw PatchFile.failure(path) }
       // Another session may have created one there, after ours was removed.

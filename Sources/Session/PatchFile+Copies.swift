@@ -3,21 +3,50 @@ import Recording
 
 /// Overwriting in place, backup copies, and leftovers of killed programs.
 extension PatchFile {
+  /// Makes a file of this session alone, and locks it: as long as it is open, the lock shows cleaners of leftovers that it is
+  /// in use. `name`: its path, by the number of this process. A file of that name stays, and this one gets another: the number
+  /// may also be that of a program in another container, or of one that was killed. `path`: the file that errors name.
+  static func makeOwn(
+    mode: mode_t, for path: String, _ name: (String) -> String
+  ) throws(FileError) -> (file: Int32, path: String) {
+    for number in 1...99 {
+      let own = name(number == 1 ? "\(getpid())" : "\(getpid())-\(number)")
+      let file = open(own, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+      if file >= 0 {
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+          // A cleaner has it, and removes it.
+          close(file)
+          continue
+        }
+        return (file, own)
+      }
+      guard errno == EEXIST else { break }
+    }
+    throw failure(path)
+  }
+
   /// Overwrites a file that cannot be replaced by renaming. A copy of the old content lies in the state
   /// folder until the new content is on disk.
   static func overwrite(_ target: String, with bytes: [UInt8], _ path: String) throws(FileError) {
-    let old = try read(target)
-    let copy =
-      StateFolder.folder(saves) + "/" + StateFolder.name(for: target, after: "") + ".\(getpid()).save"
-    unlink(copy)
-    try create(copy, old, mode: 0o600)
     let file = open(target, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard file >= 0 else {
-      let error = failure(path)
+    guard file >= 0 else { throw failure(path) }
+    defer { close(file) }
+    // One session after the other, each with the whole content of the one before as its old one.
+    awaitTurn(file)
+    let old = try read(target)
+    let folder = StateFolder.folder(saves)
+    let (kept, copy) = try makeOwn(mode: 0o600, for: path) { mark in
+      folder + "/" + StateFolder.name(for: target, after: "") + ".\(mark).save"
+    }
+    defer { close(kept) }
+    do throws(FileError) {
+      try write(old, to: kept, path)
+      guard fsync(kept) == 0 else { throw failure(path) }
+    } catch {
       unlink(copy)
       throw error
     }
-    defer { close(file) }
+    syncFolder(folder)
     do throws(FileError) {
       // First the part beyond the old end: if the disk is full, nothing has changed.
       do throws(FileError) {
@@ -42,6 +71,14 @@ extension PatchFile {
   }
 
   private static let saves = "saves"
+
+  /// Locks a file that is to be overwritten until it is closed. A program that holds it for longer is no session that saves.
+  private static func awaitTurn(_ file: Int32) {
+    for _ in 0..<100 {
+      guard flock(file, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK else { return }
+      usleep(10_000)
+    }
+  }
 
   private static func write(
     _ bytes: [UInt8], _ range: Range<Int>, to file: Int32, _ path: String
@@ -99,8 +136,8 @@ extension PatchFile {
     let target = resolved(path)
     let (folder, name) = split(target)
     for entry in names(in: folder) {
-      guard let process = process(in: entry, after: ".new") else { continue }
-      let stem = ".\(process).new"
+      guard let (mark, process) = mark(in: entry, after: ".new"), process != getpid() else { continue }
+      let stem = ".\(mark).new"
       guard
         entry == FileName.joined(name, before: ".", after: stem)
           || entry == split(Journal.besidePath(for: target)).name + stem
@@ -111,7 +148,7 @@ extension PatchFile {
     let saves = StateFolder.path + "/" + saves
     let stem = StateFolder.name(for: target, after: "")
     for entry in names(in: saves) where entry.hasPrefix(stem + ".") {
-      guard let process = process(in: entry, after: ".save"), isDead(process, saves + "/" + entry),
+      guard let (_, process) = mark(in: entry, after: ".save"), isDead(process, saves + "/" + entry),
         let bytes = try? read(saves + "/" + entry)
       else { continue }
       if (try? read(target)) != bytes, let kept = try? keepOriginal(of: target, bytes) {
@@ -123,17 +160,19 @@ extension PatchFile {
     return notices
   }
 
-  /// Process number in a name: 123 for `.NAME.123.new`.
-  private static func process(in name: String, after end: String) -> Int32? {
+  /// Mark of a session in a name, and its process number: 123 for `.NAME.123.new` and `.NAME.123-2.new`.
+  private static func mark(in name: String, after end: String) -> (text: Substring, process: Int32)? {
     guard name.hasSuffix(end) else { return nil }
     let rest = name.dropLast(end.count)
     guard let dot = rest.lastIndex(of: ".") else { return nil }
-    return Int32(rest[rest.index(after: dot)...]).flatMap { $0 > 0 ? $0 : nil }
+    let mark = rest[rest.index(after: dot)...]
+    guard let process = Int32(mark.prefix { $0 != "-" }), process > 0 else { return nil }
+    return (mark, process)
   }
 
-  /// True for a plain file of ours that no living process holds.
+  /// True for a plain file of ours that no living process holds. The number may be ours by now: then the lock alone tells.
   private static func isDead(_ process: Int32, _ path: String) -> Bool {
-    guard kill(process, 0) != 0, errno == ESRCH else { return false }
+    guard process == getpid() || kill(process, 0) != 0 && errno == ESRCH else { return false }
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else { return false }
     defer { close(file) }

@@ -86,13 +86,10 @@ package enum PatchFile {
     _ target: String, with bytes: [UInt8], old: stat?, _ path: String
   ) throws(FileError) {
     let (folder, name) = split(target)
-    let temporary = folder + "/" + temporaryName(name)
-    unlink(temporary)
-    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
-    guard file >= 0 else { throw failure(path) }
+    let (file, temporary) = try makeOwn(mode: 0o666, for: path) { mark in
+      folder + "/" + FileName.joined(name, before: ".", after: ".\(mark).new")
+    }
     defer { close(file) }
-    // The lock shows cleaners of leftovers that this process is alive.
-    flock(file, LOCK_EX | LOCK_NB)
     do throws(FileError) {
       if let old {
         var new = stat()
@@ -112,10 +109,6 @@ package enum PatchFile {
     }
     // The new name must reach the disk too.
     syncFolder(folder)
-  }
-
-  static func temporaryName(_ name: String) -> String {
-    FileName.joined(name, before: ".", after: ".\(getpid()).new")
   }
 
   /// Flushes a folder's entries to disk, so that they survive a power cut.

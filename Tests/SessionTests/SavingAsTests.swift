@@ -194,7 +194,8 @@ import Testing
     #expect(isThere && owner.st_uid == 1234 && owner.st_gid == 1234)
   }
 
-  @Test func aSaveThatWasCutOffInTheMiddleIsTold() throws {
+  /// Programs in containers often have the same number each time: the killed one and this one.
+  @Test(arguments: [false, true]) func aSaveThatWasCutOffInTheMiddleIsTold(hadThisNumber: Bool) throws {
     let home = try Folder()
     let path = try home.file("a.patch", JournalTests.patch)
     let state = home.path + "/state"
@@ -206,12 +207,50 @@ import Testing
     try dead.run()
     dead.waitUntilExit()
     // The name that `overwrite` uses: the file's name and the hash of its path.
-    let name = StateFolder.name(for: path, after: "") + ".\(dead.processIdentifier).save"
+    let number = hadThisNumber ? worker.number : dead.processIdentifier
+    let name = StateFolder.name(for: path, after: "") + ".\(number).save"
     try "what it was\n".write(toFile: saves + "/" + name, atomically: false, encoding: .utf8)
     #expect(try worker.ask("open \(path)") == "opened")
     #expect(try worker.text("notices").contains("cut off in the middle"))
     #expect(try text(path + "~") == "what it was\n")
     #expect(try FileManager.default.contentsOfDirectory(atPath: saves).isEmpty)
+  }
+
+  /// The copy of another program's save may be all that is left of a file.
+  @Test func aSaveInPlaceLeavesTheCopiesOfOthersAndOnlyTakesAwayItsOwn() throws {
+    let home = try Folder()
+    let path = try home.file("a.patch", JournalTests.patch)
+    #expect(link(path, home.path + "/other.patch") == 0)
+    let saves = home.path + "/state/sostenuto/saves"
+    try FileManager.default.createDirectory(atPath: saves, withIntermediateDirectories: true)
+    let worker = try Worker(stateFolder: home.path + "/state")
+    #expect(try worker.ask("open \(path)") == "opened")
+    // As of a program in another container.
+    let name = StateFolder.name(for: path, after: "") + ".\(worker.number).save"
+    try "what it was\n".write(toFile: saves + "/" + name, atomically: false, encoding: .utf8)
+    #expect(try worker.ask("do node extra gain") == "done")
+    #expect(try worker.ask("save") == "saving")
+    #expect(worker.next() == "saved")
+    #expect(try text(path).contains("node extra gain"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: saves) == [name])
+    #expect(try text(saves + "/" + name) == "what it was\n")
+  }
+
+  @Test func whatASessionMakesForItselfIsLockedAndLeavesOthersOfThatName() throws {
+    let folder = try Folder()
+    func make() throws -> (file: Int32, path: String) {
+      try PatchFile.makeOwn(mode: 0o600, for: "a.patch") { folder.path + "/a.\($0).save" }
+    }
+    let (first, second) = (try make(), try make())
+    #expect(first.path == folder.path + "/a.\(getpid()).save")
+    #expect(second.path == folder.path + "/a.\(getpid())-2.save")
+    for made in [first, second] {
+      let other = Glibc.open(made.path, O_RDONLY)
+      #expect(flock(other, LOCK_EX | LOCK_NB) != 0)
+      close(made.file)
+      #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
+      close(other)
+    }
   }
 
   /// Edits of such a patch could neither be saved nor be written down, and nobody would know before the first save.

@@ -31,6 +31,9 @@ final class Worker {
     kill()
   }
 
+  /// Its process number.
+  var number: Int32 { process.processIdentifier }
+
   func send(_ line: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
   }
