@@ -4,12 +4,17 @@ import Glibc
 /// locks is of a take that was cut off. A note names the wanted file before a disk that hangs may make it, then the file.
 public struct TakeRegister: Sendable {
   private let folder: String
+  private let spare: @Sendable () -> String?
   private let makeFolder: @Sendable () -> Void
   private static let head = "sostenuto-take 1"
 
-  /// Notes in a folder, which exists, or which `makeFolder` makes before the first one.
-  public init(folder: String, makeFolder: @escaping @Sendable () -> Void = {}) {
-    (self.folder, self.makeFolder) = (folder, makeFolder)
+  /// Notes in a folder, which exists, or which `makeFolder` makes before the first one. `spare`: another one, for when that
+  /// cannot be written.
+  public init(
+    folder: String, spare: @escaping @Sendable () -> String? = { nil },
+    makeFolder: @escaping @Sendable () -> Void = {}
+  ) {
+    (self.folder, self.spare, self.makeFolder) = (folder, spare, makeFolder)
   }
 
   /// A take's note; gone with the take's end. One thread.
@@ -51,8 +56,12 @@ public struct TakeRegister: Sendable {
     let full = Self.whole(take)
     guard !full.utf8.contains(10) else { return nil }
     makeFolder()
+    return Self.note(of: full, in: folder) ?? spare().flatMap { Self.note(of: full, in: $0) }
+  }
+
+  private static func note(of take: String, in folder: String) -> Note? {
     for number in 1...999 {
-      if let note = Note("\(folder)/\(getpid())-\(number)", full) { return note }
+      if let note = Note("\(folder)/\(getpid())-\(number)", take) { return note }
       guard errno == EEXIST else { return nil }
     }
     return nil

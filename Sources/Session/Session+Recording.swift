@@ -36,7 +36,9 @@ struct HeldOutputs {
 extension Session {
   nonisolated static func makeRecorder(_ renderer: Renderer, isOffline: Bool) -> Recorder {
     let notes = StateFolder.path + "/takes"
-    let register = TakeRegister(folder: notes) { PatchFile.makeFolder(notes) }
+    let register = TakeRegister(folder: notes, spare: { StateFolder.spare("takes") }) {
+      PatchFile.makeFolder(notes)
+    }
     return Recorder(isOffline: isOffline, register: isOffline ? nil : register) { renderer.time }
   }
 
@@ -210,12 +212,13 @@ extension Session {
 
   /// Makes takes whole that an earlier session could not complete.
   func mendTakes() {
-    let lost = SessionTape.lost(in: StateFolder.path + "/tapes")
-    let register = TakeRegister(folder: StateFolder.path + "/takes")
-    for said in register.mend(journal: {
-      writeJournal(ofLost: $0, frames: $1, rate: $2, among: lost)
-    }) {
-      notice(said)
+    let lost = StateFolder.places("tapes").flatMap { SessionTape.lost(in: $0) }
+    for folder in StateFolder.places("takes") {
+      for said in TakeRegister(folder: folder).mend(journal: {
+        writeJournal(ofLost: $0, frames: $1, rate: $2, among: lost)
+      }) {
+        notice(said)
+      }
     }
   }
 

@@ -13,7 +13,9 @@ extension Session {
   func beginTape() {
     guard options.keepsTape, !options.isOffline else { return }
     if tape == nil {
-      tape = SessionTape(folder: StateFolder.folder("tapes")) ?? SessionTape(folder: "/tmp")
+      tape =
+        SessionTape(folder: StateFolder.folder("tapes"))
+        ?? StateFolder.spare("tapes").flatMap { SessionTape(folder: $0) }
       engine.startTaping()
     }
     var head = TakeJournal()

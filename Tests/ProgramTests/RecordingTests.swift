@@ -15,9 +15,14 @@ import Testing
     return (told, bytes.count - data.upperBound - 4)
   }
 
-  @Test func aTakeThatWasKilledIsWholeAtTheNextStart() throws {
+  /// Also where the home cannot be written.
+  @Test(arguments: [true, false]) func aTakeThatWasKilledIsWholeAtTheNextStart(hasHome: Bool) throws {
     let folder = try Folder()
-    let state = ["XDG_STATE_HOME": folder.path + "/state"]
+    // Nobody can make a folder in a device.
+    let state = [
+      "XDG_STATE_HOME": hasHome ? folder.path + "/state" : "/dev/null", "TMPDIR": folder.path,
+    ]
+    let own = folder.path + (hasHome ? "/state/sostenuto" : "/sostenuto-\(geteuid())")
     _ = try folder.file("p.patch", Self.patch + "node keys keyboard\nnode mic input channels=1\n")
     _ = try folder.file(
       "s.script",
@@ -68,8 +73,10 @@ import Testing
     let again = try folder.bytes("again.wav")
     #expect(try #require(sizes(again)).real == whole.real)
     #expect(again.suffix(whole.real) == (try folder.bytes("take.wav")).suffix(whole.real))
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: folder.path + "/state/sostenuto/tapes").isEmpty)
+    for name in ["/tapes", "/takes"] {
+      #expect(try FileManager.default.contentsOfDirectory(atPath: own + name).isEmpty)
+    }
+    if hasHome { #expect(!exists(folder, "sostenuto-\(geteuid())")) }
     let third = try Program.run(
       tool: Program.path, ["play", "p.patch", "--headless", "--driver", "clock", "--seconds", "0.2"],
       in: folder.path, state)
