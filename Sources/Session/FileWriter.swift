@@ -84,6 +84,13 @@ final class FileWriter: @unchecked Sendable {
     return fault
   }
 
+  /// A write has failed, and nobody has taken the error yet.
+  var hasFailed: Bool {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return fault != nil
+  }
+
   /// Ends the thread, once everything has been written. Call it before the file is closed.
   func end() {
     finish()

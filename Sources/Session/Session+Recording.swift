@@ -131,6 +131,7 @@ extension Session {
   /// changed.
   func followTakes() {
     for said in recorder.takeNotices() { notice(said) }
+    followJournals()
     noteTakes()
     for index in runningTakes.indices where !runningTakes[index].isEnding {
       let (take, point) = (runningTakes[index].take, runningTakes[index].point)

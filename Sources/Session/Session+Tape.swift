@@ -66,44 +66,58 @@ extension Session {
     if library.underruns > 0 { tape.doubt("samples came late from the disk") }
   }
 
-  /// Writes a finished take's journal and, if anything was played, its MIDI file beside it. Nothing is overwritten.
+  /// Has a finished take's journal and, if anything was played, its MIDI file written beside it.
   func writeJournal(of take: Take) {
-    defer { tape?.end(take.status.path) }
-    guard let tape, let start = take.start, take.status.frames > 0 else { return }
-    let status = take.status
-    let end = start + status.frames
+    guard let tape, let start = take.start, take.status.frames > 0 else {
+      tape?.end(take.status.path)
+      return
+    }
+    let (status, format) = (take.status, take.request.format.rawValue)
     let inputs = endInputs(of: take)
-    guard
-      var journal = tape.journal(
-        of: status.port, format: take.request.format.rawValue, from: start, to: end)
-    else { return }
-    journal.inputs = inputs
-    if let doubt = doubt(inputs, from: start) { journal.doubts.append(doubt) }
-    write(journal, of: status.path, from: start, frames: status.frames, rate: status.rate)
+    let doubt = doubt(inputs, from: start)
+    let files = JournalFiles(path: status.path, start: start, frames: status.frames, rate: status.rate)
+    write(files, of: status.port, format, tape, inputs, doubt)
   }
 
   /// The same of a file of what was heard.
   func writeJournal(of kept: KeptFile) {
-    let end = kept.start + kept.frames
-    guard let tape,
-      var journal = tape.journal(of: nil, format: kept.format.rawValue, from: kept.start, to: end)
-    else { return }
-    if let doubt = doubt([], from: kept.start) { journal.doubts.append(doubt) }
-    write(journal, of: kept.path, from: kept.start, frames: kept.frames, rate: kept.rate)
+    guard let tape else { return }
+    let files = JournalFiles(path: kept.path, start: kept.start, frames: kept.frames, rate: kept.rate)
+    write(files, of: nil, kept.format.rawValue, tape, [], doubt([], from: kept.start))
   }
 
+  /// `port`: nil: of a file of what was heard.
   private func write(
-    _ journal: TakeJournal, of path: String, from start: Int64, frames: Int64, rate: Double
+    _ files: JournalFiles, of port: String?, _ format: String, _ tape: SessionTape,
+    _ inputs: [TakeJournal.Input], _ doubt: String?
   ) {
-    var journal = journal
-    journal.sound = PatchFile.split(path).name
-    writeBeside(path, "journal", Array(journal.text.utf8))
-    let (played, exclusives) = (journal.played(from: start), journal.exclusives(from: start))
-    guard !played.isEmpty || !exclusives.isEmpty else { return }
-    let pulses = journal.pulses(from: start)
-    writeBeside(
-      path, "mid",
-      MidiFileWriter.bytes(played, exclusives: exclusives, frames: frames, rate: rate, pulses: pulses))
+    let extract = tape.extract()
+    var files = files
+    files.makeRoom = { extract.makeRoom() }
+    journals.begin(files.path) { [files] in
+      let end = files.start + files.frames
+      guard var journal = extract.journal(of: port, format: format, from: files.start, to: end) else {
+        return [.warning("\(files.path): its journal is lost, since the tape of the session cannot be read")]
+      }
+      journal.inputs = inputs
+      if let doubt { journal.doubts.append(doubt) }
+      return files.write(journal)
+    }
+    followJournals()
+  }
+
+  /// Takes note of journals that have been written.
+  func followJournals() {
+    for journal in journals.takeWritten() {
+      tape?.end(journal.take)
+      for said in journal.said { notice(said) }
+    }
+  }
+
+  /// Waits for the journals under way.
+  func finishJournals() {
+    journals.finish()
+    followJournals()
   }
 
   /// Writes down takes that have begun, for the case that the program is killed.
@@ -137,46 +151,17 @@ extension Session {
       let beginning = PatchFile.split(Self.beside(path, "in.")).name
       own.inputs = journal.inputs.filter { $0.file.hasPrefix(beginning) }
       own.doubts.append("its session was cut off")
-      write(own, of: path, from: taking.start, frames: frames, rate: engineRate)
+      let files = JournalFiles(path: path, start: taking.start, frames: frames, rate: engineRate)
+      for said in files.write(own) { notice(said) }
       return true
     }
     return false
   }
 
-  /// Beside the take, or, where its disk is full, with the session's own files.
-  private func writeBeside(_ path: String, _ ending: String, _ bytes: [UInt8]) {
-    do throws(FileError) {
-      do throws(FileError) {
-        try PatchFile.create(Self.free(path, ending), bytes, mode: 0o644)
-      } catch .system(_, let code) where [ENOSPC, EDQUOT].contains(code) {
-        tape?.makeRoom()
-        try PatchFile.create(Self.free(path, ending), bytes, mode: 0o644)
-      }
-    } catch {
-      let other = Self.free(StateFolder.folder("take-journals") + "/" + PatchFile.split(path).name, ending)
-      let what = ending == "mid" ? "the take's notes" : "the take's journal"
-      do throws(FileError) {
-        try PatchFile.create(other, bytes, mode: 0o644)
-        notice("\(what) \(ending == "mid" ? "are" : "is") \(other): \(error.description)")
-      } catch {
-        notice("\(what) could not be written: \(error.description)")
-      }
-    }
-  }
-
-  /// `take.mid` for `take.wav`, or, where that is taken, `take.2.mid`.
-  private static func free(_ path: String, _ ending: String) -> String {
-    var target = beside(path, ending)
-    var number = 2
-    while PatchFile.exists(target), number < 1000 {
-      target = beside(path, "\(number).\(ending)")
-      number += 1
-    }
-    return target
-  }
-
   /// `take.mid` for `take.wav`.
-  static func beside(_ path: String, _ ending: String) -> String { beside(path, after: "." + ending) }
+  nonisolated static func beside(_ path: String, _ ending: String) -> String {
+    beside(path, after: "." + ending)
+  }
 
   /// `take-replay.wav` for `take.wav`; a name that would be too long is cut.
   nonisolated static func beside(_ path: String, after ending: String) -> String {

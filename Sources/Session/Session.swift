@@ -142,6 +142,7 @@ public struct SessionOptions: Sendable {
   /// Facts about the instruments that nodes play.
   public internal(set) var instruments: [NodeID: InstrumentFacts] = [:]
   var tape: SessionTape?
+  let journals = JournalsUnderWay()
   /// In a replay: files that nodes get when the journal says so.
   var heldFiles: [NodeID: Resource]?
   /// Number of edits in this session.
@@ -224,6 +225,7 @@ public struct SessionOptions: Sendable {
     stopFindingPrograms()
     supervisor.stop()
     finishTakes()
+    finishJournals()
     if runningTakes.isEmpty { tape?.hide() }
   }
 

@@ -2,6 +2,7 @@ import Engine
 import Glibc
 import Patch
 import Realtime
+import Synchronization
 
 /// Everything that has happened in a live session since its engine began, for the journals of takes. It lies in a file, so that a
 /// long session takes no memory, and what was played into a take outlives a program that is killed. The file is locked as long
@@ -154,36 +155,53 @@ final class SessionTape {
   private func flush() {
     if buffer.isEmpty { return }
     // What could not be written left no trace.
-    if writer.takeFault() != nil { doubt("the disk was full") }
+    if writer.takeFault() != nil { doubt(Self.fullDisk) }
     writer.write(buffer, at: size)
     size += buffer.count
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// The journal of a take of `port`, or, without one, of a file of what was heard, in order of frames.
-  func journal(of port: String?, format: String, from start: Int64, to end: Int64) -> TakeJournal? {
+  /// The tape as it is now, for journals: any thread may read it, however long that takes.
+  func extract() -> Extract {
     flush()
-    writer.finish()
-    if writer.takeFault() != nil { doubt("the disk was full") }
-    guard let bytes = Self.read(file), let all = TakeJournal(reading: bytes) else { return nil }
-    var journal = all.cut(format: format, port: port, from: start, to: end)
-    (journal.rate, journal.quality, journal.folder, journal.patch) = (
-      head.rate, head.quality, head.folder, head.patch
-    )
-    journal.doubts = doubts.sorted()
-    return journal
+    return Extract(
+      file: OpenFile(copyOf: file), size: size, writer: writer, ballast: ballast, head: head, doubts: doubts)
   }
 
-  /// Gives the room that is reserved on the disk back, for journals that find no other.
-  func makeRoom() {
-    writer.finish()
-    ballast.drop()
+  struct Extract: Sendable {
+    fileprivate let file: OpenFile
+    fileprivate let size: Int
+    fileprivate let writer: FileWriter
+    fileprivate let ballast: Ballast
+    fileprivate let head: TakeJournal
+    fileprivate let doubts: Set<String>
+
+    /// The journal of a take of `port`, or, without one, of a file of what was heard, in order of frames.
+    func journal(of port: String?, format: String, from start: Int64, to end: Int64) -> TakeJournal? {
+      writer.finish()
+      guard let bytes = SessionTape.read(file.number, most: size), let all = TakeJournal(reading: bytes)
+      else { return nil }
+      var journal = all.cut(format: format, port: port, from: start, to: end)
+      (journal.rate, journal.quality, journal.folder, journal.patch) = (
+        head.rate, head.quality, head.folder, head.patch
+      )
+      journal.doubts = doubts.union(writer.hasFailed ? [SessionTape.fullDisk] : []).sorted()
+      return journal
+    }
+
+    /// Gives the room that is reserved on the disk back, for journals that find no other.
+    func makeRoom() {
+      writer.finish()
+      ballast.drop()
+    }
   }
 
-  private static func read(_ file: Int32) -> [UInt8]? {
+  private static let fullDisk = "the disk was full"
+
+  fileprivate static func read(_ file: Int32, most: Int = .max) -> [UInt8]? {
     var info = stat()
     guard fstat(file, &info) == 0 else { return nil }
-    var bytes = [UInt8](repeating: 0, count: Int(info.st_size))
+    var bytes = [UInt8](repeating: 0, count: min(Int(info.st_size), most))
     var done = 0
     while done < bytes.count {
       let count = bytes.withUnsafeMutableBytes {
@@ -218,45 +236,62 @@ final class SessionTape {
   }
 }
 
+/// Another descriptor of an open file, which is closed with the last reference.
+private final class OpenFile: Sendable {
+  let number: Int32
+
+  init(copyOf file: Int32) { number = fcntl(file, F_DUPFD_CLOEXEC, 0) }
+
+  deinit { if number >= 0 { close(number) } }
+}
+
 /// Room that is kept on the tape's disk, in a file without a name. A take that fills the disk leaves it, so that the journal and
-/// the notes find room where takes and state folder share a disk. Any thread, one at a time.
-private final class Ballast: @unchecked Sendable {
+/// the notes find room where takes and state folder share a disk. Any thread.
+private final class Ballast: Sendable {
+  private struct State {
+    var file: Int32?
+    var reserved = 0
+  }
+
   private let folder: String
-  private var file: Int32?
-  private var reserved = 0
+  private let state = Mutex(State())
   /// More than a take's journal and its notes have that is not on the tape.
   private static let least = 1 << 17
 
   init(folder: String) { self.folder = folder }
 
-  deinit { if let file, file >= 0 { close(file) } }
+  deinit { if let file = state.withLock({ $0.file }), file >= 0 { close(file) } }
 
   /// Keeps room for a journal and notes of a tape of this size.
   func reserve(for size: Int) {
     let wanted = (2 * size + Self.least) & ~0xFFFF
-    guard wanted > reserved else { return }
-    if file == nil { make() }
-    guard let file, file >= 0 else { return }
-    reserved = wanted
-    // A full disk is no fault of the tape.
-    posix_fallocate(file, 0, off_t(wanted))
+    state.withLock { state in
+      guard wanted > state.reserved else { return }
+      if state.file == nil { state.file = make() }
+      guard let file = state.file, file >= 0 else { return }
+      state.reserved = wanted
+      // A full disk is no fault of the tape.
+      posix_fallocate(file, 0, off_t(wanted))
+    }
   }
 
-  private func make() {
+  private func make() -> Int32 {
     // `mkstemp` puts letters in place of the six X.
     var template = Array((folder + "/room-XXXXXX").utf8CString)
     let made = mkstemp(&template)
-    file = made
-    guard made >= 0 else { return }
+    guard made >= 0 else { return made }
     unlink(template)
     _ = fcntl(made, F_SETFD, FD_CLOEXEC)
+    return made
   }
 
   /// Gives the room back.
   func drop() {
-    guard let file, file >= 0, reserved > 0 else { return }
-    reserved = 0
-    ftruncate(file, 0)
+    state.withLock { state in
+      guard let file = state.file, file >= 0, state.reserved > 0 else { return }
+      state.reserved = 0
+      ftruncate(file, 0)
+    }
   }
 }
 

@@ -97,12 +97,13 @@ struct TakeJournal: Equatable {
 
   /// nil: the text is no journal of a take. A line that is cut off is left out.
   init?(reading bytes: [UInt8]) {
-    var lines = String(decoding: bytes, as: UTF8.self).split(
-      separator: "\n", omittingEmptySubsequences: false)
-    guard lines.first.map({ $0 == Self.head[...] }) == true else { return nil }
+    // Bytes, since a tape of hours is large: a text would be searched for the ends of its characters.
+    var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    guard lines.first?.elementsEqual(Self.head.utf8) == true else { return nil }
     lines.removeLast()
-    for (index, line) in lines.enumerated().dropFirst() where !read(line, number: index + 1) {
-      broken.append(String(line))
+    for (index, bytes) in lines.enumerated().dropFirst() {
+      let line = String(decoding: bytes, as: UTF8.self)
+      if !read(line[...], number: index + 1) { broken.append(line) }
     }
   }
 

@@ -72,4 +72,23 @@ import Testing
       _ = TakeJournal(reading: Array(bytes))
     }
   }
+
+  /// A tape of ten hours takes seconds to read, and the screen goes on; only the end of the session waits.
+  @Test(.timeLimit(.minutes(1))) func aJournalThatTakesLongHoldsNobodyUp() {
+    let journals = JournalsUnderWay()
+    journals.begin("short.wav") { [.news("short")] }
+    journals.finish()
+    let gate = Semaphore()
+    journals.begin("long.wav") {
+      gate.wait()
+      return [.news("long")]
+    }
+    journals.begin("next.wav") { [.news("next"), .warning("the disk is full")] }
+    #expect(journals.takeWritten().map(\.take) == ["short.wav"])
+    gate.signal()
+    journals.finish()
+    let written = journals.takeWritten()
+    #expect(Set(written.map(\.take)) == ["long.wav", "next.wav"])
+    #expect(written.flatMap(\.said).words.count == 3 && journals.takeWritten().isEmpty)
+  }
 }
