@@ -8,14 +8,17 @@ public struct DiskCalls: Sendable {
   public var write: @Sendable (Int32, UnsafeRawPointer, Int, Int64) -> Int
   /// Bytes that are free on the file's disk; nil: unknown.
   public var room: @Sendable (Int32) -> Int64?
+  /// Brings what has been written to disk. Returns 0, or a negative `errno`.
+  public var synchronize: @Sendable (Int32) -> Int32
 
   /// The system's own, or others in their place.
   public init(
     create: @escaping @Sendable (String) -> Int32 = DiskCalls.createFile,
     write: @escaping @Sendable (Int32, UnsafeRawPointer, Int, Int64) -> Int = DiskCalls.writeBytes,
-    room: @escaping @Sendable (Int32) -> Int64? = DiskCalls.freeBytes
+    room: @escaping @Sendable (Int32) -> Int64? = DiskCalls.freeBytes,
+    synchronize: @escaping @Sendable (Int32) -> Int32 = DiskCalls.bringToDisk
   ) {
-    (self.create, self.write, self.room) = (create, write, room)
+    (self.create, self.write, self.room, self.synchronize) = (create, write, room, synchronize)
   }
 
   /// `open`; a file of that name is never replaced (`EEXIST`).
@@ -36,6 +39,9 @@ public struct DiskCalls: Sendable {
     guard fstatvfs(file, &info) == 0 else { return nil }
     return Int64(clamping: UInt64(info.f_bavail) * UInt64(info.f_frsize))
   }
+
+  /// `fsync`.
+  public static let bringToDisk: @Sendable (Int32) -> Int32 = { fsync($0) == 0 ? 0 : -errno }
 }
 
 /// A file that grows at its end, and whose head is written again. After a failed write nothing is appended any
@@ -50,6 +56,8 @@ final class DiskFile {
   private(set) var length: Int64 = 0
   /// The first failure.
   private(set) var fault: RecordingError?
+  /// What had been written could not be brought to disk: some of it may be lost, and nobody knows where.
+  private(set) var loss: RecordingError?
   private var isOpen = true
 
   /// A new file; one of that name is never replaced (`EEXIST`).
@@ -151,7 +159,11 @@ final class DiskFile {
     fault = nil
   }
 
-  func synchronize() { fsync(file) }
+  func synchronize() {
+    let code = -calls.synchronize(file)
+    // A pipe or a device takes what it is given.
+    if code != 0, code != EINVAL, code != EROFS { loss = loss ?? .system(path: path, code: code) }
+  }
 }
 
 extension [UInt8] {

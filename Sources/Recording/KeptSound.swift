@@ -291,6 +291,9 @@ public final class KeptSound: Sendable {
       unlink(path)
       return (true, [.news("nothing had been heard yet, and no file is left of \(path)")])
     }
+    if let loss = file.disk.loss {
+      return (true, [.warning("parts of \(path) may be lost, as the disk reports: \(loss.description)")])
+    }
     return (true, [.news("kept \(Take.length(seconds: Double(written) / job.rate)) as \(path)")])
   }
 

@@ -194,6 +194,9 @@ final class TakeWriter: @unchecked Sendable {
         .warning(
           "\(path), \(length), is not in its place: it was moved, removed or unmounted while it was recorded")
       )
+    } else if let loss = file.disk.loss {
+      said.append(
+        .warning("parts of \(path), \(length), may be lost, as the disk reports: \(loss.description)"))
     } else {
       said.append(.news("recorded \(path), \(length)"))
     }

@@ -70,6 +70,11 @@ extension PatchFile {
     unlink(copy)
   }
 
+  /// True for a file with an access control list (POSIX.1e), which names other users and groups than the mode does.
+  static func hasAccessList(_ path: String) -> Bool {
+    extendedAttribute(path, "system.posix_acl_access", nil, 0) > 0
+  }
+
   private static let saves = "saves"
 
   /// Locks a file that is to be overwritten until it is closed. A program that holds it for longer is no session that saves.
@@ -195,3 +200,8 @@ extension PatchFile {
     return names.sorted()
   }
 }
+
+/// Reads an extended attribute. Swift's Glibc lacks it.
+@_silgen_name("getxattr") private func extendedAttribute(
+  _ path: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>, _ value: UnsafeMutableRawPointer?, _ size: Int
+) -> Int

@@ -53,9 +53,9 @@ package enum PatchFile {
   }
 
   /// Replaces the file's content by `text` atomically: a reader sees the old or the new content, also after a
-  /// power cut. Keeps mode, owner and group; a symbolic link keeps its target. A file with several hard links, in
-  /// a folder that is not writable, or whose owner or group this user cannot give, is overwritten in place, with a
-  /// copy of the old content in the state folder meanwhile.
+  /// power cut. Keeps mode, owner and group; a symbolic link keeps its target. A file with several hard links or an access
+  /// control list, in a folder that is not writable, or whose owner or group this user cannot give, is overwritten in
+  /// place, with a copy of the old content in the state folder meanwhile.
   package static func replace(_ path: String, with text: String) throws(FileError) {
     let target = resolved(path)
     var old = stat()
@@ -68,7 +68,7 @@ package enum PatchFile {
     }
     if exists, access(target, W_OK) != 0 { throw failure(path) }
     let bytes = Array(text.utf8)
-    if exists, old.st_nlink > 1 {
+    if exists, old.st_nlink > 1 || hasAccessList(target) {
       try overwrite(target, with: bytes, path)
       return
     }

@@ -270,6 +270,35 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
+  /// Disks of other machines, and full ones that promise room, report what they could not keep only when all is brought to them.
+  @Test(arguments: ["wav", "flac", "ogg"], [EIO, ENOSPC])
+  func whatADiskTakesAndDoesNotKeepIsTold(ending: String, code: Int32) throws {
+    let folder = try Folder()
+    let source = Source(channels: 2, frames: 48000)
+    let clock = TestClock()
+    let recorder = Recorder(isOffline: true, calls: DiskCalls(synchronize: { _ in -code })) { clock.time }
+    let kept = recorder.keep(seconds: 10, rate: 48000)
+    let output = Source(channels: 2, frames: 48000)
+    _ = kept.add(output.feed, named: "out")
+    recorder.pump()
+    let path = folder.file("take." + ending)
+    let take = try recorder.begin(Take.Request(path: path, port: "a", rate: 48000), source.feed)
+    for played in [source, output] { played.play(6400) }
+    clock.time = source.time
+    recorder.pump()
+    _ = try recorder.writeKept(seconds: 1, to: folder.file("heard." + ending))
+    take.end(at: 6400)
+    while recorder.pump() {}
+    let said = recorder.takeNotices()
+    #expect(said.count == 2 && said.allSatisfy(\.isWarning), "\(said)")
+    for name in ["take.", "heard."] {
+      #expect(
+        said.contains { $0.text.contains(folder.file(name + ending)) && $0.text.contains("may be lost") })
+      // What is there stays.
+      #expect(Heard(folder.file(name + ending))?.frames == 6400)
+    }
+  }
+
   @Test func marksFindRoomOnAFullDisk() throws {
     let folder = try Folder()
     let path = folder.file("take.wav")

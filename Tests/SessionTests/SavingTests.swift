@@ -26,6 +26,34 @@ import Testing
     #expect(folder.names == ["link.patch", "real.patch"])
   }
 
+  /// Other people whom the file's list lets in would else be shut out by a save.
+  @Test func aSaveKeepsTheAccessControlList() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", JournalTests.patch)
+    // Version 2; then tag, permissions and number of the owner, of user 1234, of the group, of the mask and of others.
+    let entries: [(UInt16, UInt16, UInt32)] = [
+      (1, 6, .max), (2, 6, 1234), (4, 4, .max), (16, 6, .max), (32, 0, .max),
+    ]
+    var list: [UInt8] = [2, 0, 0, 0]
+    for (tag, permissions, number) in entries {
+      for value in [UInt32(tag), UInt32(permissions)] {
+        list += [UInt8(value & 255), UInt8(value >> 8)]
+      }
+      for byte in 0..<4 { list.append(UInt8(truncatingIfNeeded: number >> UInt32(8 * byte))) }
+    }
+    let name = "system.posix_acl_access"
+    // A file system without lists.
+    guard setAttribute(path, name, list, list.count, 0) == 0 else { return }
+    let session = try open(path)
+    try session.perform("node extra gain")
+    try session.save()
+    session.close()
+    #expect(try text(path).contains("node extra gain"))
+    var found = [UInt8](repeating: 0, count: 256)
+    let count = attribute(path, name, &found, found.count)
+    #expect(count == list.count && Array(found.prefix(max(count, 0))) == list)
+  }
+
   /// In Latin-1, the byte of an é is no UTF-8. What stands for it on the screen is another name.
   @Test func aSaveThroughALinkToANameThatIsNotUTF8WritesNowhere() throws {
     let folder = try Folder()
@@ -118,3 +146,12 @@ import Testing
     session.close()
   }
 }
+
+// Swift's Glibc lacks these.
+@_silgen_name("setxattr") private func setAttribute(
+  _ path: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>, _ value: UnsafeRawPointer, _ size: Int,
+  _ flags: Int32
+) -> Int32
+@_silgen_name("getxattr") private func attribute(
+  _ path: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>, _ value: UnsafeMutableRawPointer, _ size: Int
+) -> Int
