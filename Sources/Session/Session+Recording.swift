@@ -214,12 +214,21 @@ extension Session {
   /// Makes takes whole that an earlier session could not complete.
   func mendTakes() {
     let lost = StateFolder.places("tapes").flatMap { SessionTape.lost(in: $0) }
+    var known: Set<String> = []
     for folder in StateFolder.places("takes") {
       for said in TakeRegister(folder: folder).mend(journal: {
-        writeJournal(ofLost: $0, frames: $1, rate: $2, among: lost)
+        known.insert($0)
+        return writeJournal(ofLost: $0, frames: $1, rate: $2, among: lost)
       }) {
         notice(said)
       }
+    }
+    // Takes that were complete when their journals were still being written.
+    for path in Set(lost.flatMap { $0.takings.map(\.path) }).subtracting(known).sorted() {
+      guard let take = try? TakeMender.mend(path), take.frames > 0, take.rate > 0,
+        writeJournal(ofLost: path, frames: take.frames, rate: Double(take.rate), among: lost) == true
+      else { continue }
+      notice(.news("\(path) has its notes and its journal now: the session that recorded it was cut off"))
     }
   }
 

@@ -84,8 +84,12 @@ final class SessionTape {
 
   func begin(_ input: TakeJournal.Input) { buffer += input.line.utf8 }
 
-  /// Notes that a take's journal has been written.
-  func end(_ path: String) { if takings.remove(path) != nil { buffer += "taken \(path)\n".utf8 } }
+  /// Notes that a take's journal has been written, at once: the next session would else write another.
+  func end(_ path: String) {
+    guard takings.remove(path) != nil else { return }
+    buffer += "taken \(path)\n".utf8
+    flush()
+  }
 
   /// Performs `body`, whose transactions tell at which frame it takes effect.
   func note(_ happening: TakeJournal.Happening, _ engine: Engine, _ body: () -> Void) {

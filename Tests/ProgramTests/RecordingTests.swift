@@ -83,6 +83,31 @@ import Testing
     #expect(!third.errors.contains("cut off"))
   }
 
+  /// A tape of hours takes seconds to read, and the program may be killed meanwhile.
+  @Test func aJournalThatWasNotWrittenIsWrittenAtTheNextStart() throws {
+    let folder = try Folder()
+    _ = try folder.file("p.patch", Self.patch)
+    let played = try play(folder, "at 0.1s record out take.wav\nat 0.5s record out off\n")
+    #expect(played.status == 0 && exists(folder, "take.journal"), "\(played.errors)")
+    let wanted = try folder.bytes("take.journal")
+    try FileManager.default.removeItem(atPath: folder.path + "/take.journal")
+    let tapes = folder.path + "/state/sostenuto/tapes"
+    // Its tape as the killed program leaves it.
+    let lines = String(decoding: wanted, as: UTF8.self).split(separator: "\n").map(String.init)
+    let take = try #require(lines.first { $0.contains(" take float32 ") }).split(separator: " ")
+    let tape = lines.filter { line in
+      !line.hasPrefix("sound ") && !line.contains(" take float32 ") && !line.hasSuffix(" end")
+    }
+    try (tape.joined(separator: "\n") + "\ntaking \(take[1]) float32 out \(folder.path)/take.wav\n").write(
+      toFile: tapes + "/tape-killed", atomically: false, encoding: .utf8)
+    let next = try play(folder, "# nothing\n", seconds: "0.2")
+    #expect(next.errors.contains("take.wav has its notes and its journal now"), "\(next.errors)")
+    let found = String(decoding: try folder.bytes("take.journal"), as: UTF8.self).split(separator: "\n")
+    #expect(found.map(String.init).filter { !$0.hasPrefix("unsure ") } == lines)
+    let third = try play(folder, "# nothing\n", seconds: "0.2")
+    #expect(!third.errors.contains("take.wav") && !exists(folder, "take.2.journal"), "\(third.errors)")
+  }
+
   @Test func whatComesInLiesBesideTheTake() throws {
     let folder = try Folder()
     let state = ["XDG_STATE_HOME": folder.path + "/state"]
