@@ -38,6 +38,19 @@ struct MergeCommand: Command {
   var path: String?
 
   func run() throws {
+    do {
+      try merge()
+    } catch let code as ExitCode {
+      throw code
+    } catch where path != nil {
+      // Git takes 1 for a conflict, and our side's file for the place of it: whoever resolves it would lose theirs unseen.
+      // What is beyond 128 ends the merge (git 2.42).
+      Console.complain("\(error)")
+      throw ExitCode(129)
+    }
+  }
+
+  private func merge() throws {
     if inPlace { try PatchInput.checkIsFile(ours) }
     // Git names copies elsewhere, and the file itself by `path`.
     let catalogue = LibraryNames.catalogue(for: path ?? ours)

@@ -177,4 +177,24 @@ import Testing
     #expect(written.status == 0 && written.output.isEmpty)
     #expect(try String(contentsOfFile: ours, encoding: .utf8) == wanted)
   }
+
+  /// Git takes status 1 for a conflict whose place our side's file shows. A file that cannot be read or written is none.
+  @Test(arguments: [true, false]) func aMergeThatFailsIsNoConflictForGit(isCalledByGit: Bool) throws {
+    let folder = try Folder()
+    for name in ["base", "ours", "theirs"] { _ = try folder.file(name, Self.base) }
+    let path = isCalledByGit ? ["--path", "a.patch"] : []
+    let status: Int32 = isCalledByGit ? 129 : 1
+    let unread = try Program.run(["merge", "-i"] + path + ["base", "ours", "gone"], in: folder.path)
+    #expect(unread.status == status && unread.errors.contains("gone: "), "\(unread)")
+    // A link that leads round to itself is no place to write to.
+    #expect(symlink("round", folder.path + "/round") == 0)
+    let unwritten = try Program.run(["merge", "-i"] + path + ["base", "round", "theirs"], in: folder.path)
+    #expect(unwritten.status == status && unwritten.errors.contains("round: "), "\(unwritten)")
+    // A conflict is one.
+    _ = try folder.file("ours", try edited("set dist.drive 20dB\n"))
+    _ = try folder.file("theirs", try edited("set dist.drive 3dB\n"))
+    let conflict = try Program.run(["merge", "-i"] + path + ["base", "ours", "theirs"], in: folder.path)
+    #expect(conflict.status == 1, "\(conflict)")
+    #expect(String(decoding: try folder.bytes("ours"), as: UTF8.self).contains("<<<<<<<"))
+  }
 }
