@@ -69,7 +69,7 @@ extension Session {
   /// Has a finished take's journal and, if anything was played, its MIDI file written beside it.
   func writeJournal(of take: Take) {
     guard let tape, let start = take.start, take.status.frames > 0 else {
-      tape?.end(take.status.path)
+      tape?.end(PatchFile.absolute(take.status.path))
       return
     }
     let (status, format) = (take.status, take.request.format.rawValue)
@@ -109,7 +109,7 @@ extension Session {
   /// Takes note of journals that have been written.
   func followJournals() {
     for journal in journals.takeWritten() {
-      tape?.end(journal.take)
+      tape?.end(PatchFile.absolute(journal.take))
       for said in journal.said { notice(said) }
     }
   }

@@ -84,7 +84,8 @@ final class SessionTape {
 
   func begin(_ input: TakeJournal.Input) { buffer += input.line.utf8 }
 
-  /// Notes that a take's journal has been written, at once: the next session would else write another.
+  /// Notes that the journal of the take at an absolute path has been written, at once: the next session would else write
+  /// another.
   func end(_ path: String) {
     guard takings.remove(path) != nil else { return }
     buffer += "taken \(path)\n".utf8

@@ -108,6 +108,34 @@ import Testing
     #expect(!third.errors.contains("take.wav") && !exists(folder, "take.2.journal"), "\(third.errors)")
   }
 
+  /// A take that is named from the working folder, too.
+  @Test func aJournalThatWasWrittenIsNotWrittenAgainAfterAKill() throws {
+    let folder = try Folder()
+    _ = try folder.file("p.patch", Self.patch)
+    _ = try folder.file("s.script", "at 0.1s record out take.wav\nat 0.3s record out off\n")
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: Program.path)
+    process.arguments = [
+      "play", "p.patch", "--headless", "--driver", "clock", "--script", "s.script", "--seconds", "60",
+    ]
+    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    process.environment = ProcessInfo.processInfo.environment.merging(
+      ["XDG_STATE_HOME": folder.path + "/state"]
+    ) { $1 }
+    process.standardError = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    let told = try Program.run(
+      tool: "/usr/bin/timeout",
+      ["30", "sh", "-c", "until grep -qs '^taken ' state/sostenuto/tapes/*; do sleep 0.05; done"],
+      in: folder.path)
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    #expect(told.status == 0 && exists(folder, "take.journal"))
+    let next = try play(folder, "# nothing\n", seconds: "0.2")
+    #expect(!next.errors.contains("take.wav") && !exists(folder, "take.2.journal"), "\(next.errors)")
+  }
+
   @Test func whatComesInLiesBesideTheTake() throws {
     let folder = try Folder()
     let state = ["XDG_STATE_HOME": folder.path + "/state"]
