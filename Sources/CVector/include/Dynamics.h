@@ -136,11 +136,15 @@ SOSTENUTO_VECTOR float sostenuto_follow_resting(float *levels, float level, floa
 }
 
 /* The same of eight channels, whose levels in a frame follow each other. */
-#define SOSTENUTO_FOLLOW_LANES(larger)                              \
-  for (long long f = 0; f < frames; f++) {                          \
-    sostenuto_eight target = *(row_of_memory *)(levels + 8 * f);    \
-    SOSTENUTO_FOLLOW(level, target, up[f], down[f], larger)         \
-    *(row_of_memory *)(levels + 8 * f) = level;                     \
+#define SOSTENUTO_FOLLOW_LANES(larger)                               \
+  for (long long f = 0; f < frames; f++) {                           \
+    sostenuto_eight target = *(row_of_memory *)(levels + 8 * f);     \
+    if (up[f] < SOSTENUTO_SMALL || down[f] < SOSTENUTO_SMALL) {      \
+      SOSTENUTO_FOLLOW_SLOWLY(level, target, up[f], down[f], larger) \
+    } else {                                                         \
+      SOSTENUTO_FOLLOW(level, target, up[f], down[f], larger)        \
+    }                                                                \
+    *(row_of_memory *)(levels + 8 * f) = level;                      \
   }
 SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_eight(float *levels, sostenuto_eight level, const float *up, const float *down,
                                                         long long frames) {
