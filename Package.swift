@@ -63,7 +63,7 @@ let package = Package(
       name: "Session",
       dependencies: [
         "Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Recording", "Instruments",
-        "Sampler", "Screen",
+        "Sampler", "Screen", "CThread",
       ]),
 
     // User interface.
@@ -135,7 +135,7 @@ let package = Package(
       name: "SessionTests",
       dependencies: [
         "Session", "StormWorker", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Drivers",
-        "TestSupport",
+        "TestSupport", "CThread",
       ]),
     // A session with many nodes, timed (`make bench-scale`).
     .executableTarget(

@@ -1,3 +1,4 @@
+import CThread
 import Glibc
 import Recording
 
@@ -72,7 +73,7 @@ extension PatchFile {
 
   /// True for a file with an access control list (POSIX.1e), which names other users and groups than the mode does.
   static func hasAccessList(_ path: String) -> Bool {
-    extendedAttribute(path, "system.posix_acl_access", nil, 0) > 0
+    getxattr(path, "system.posix_acl_access", nil, 0) > 0
   }
 
   private static let saves = "saves"
@@ -200,8 +201,3 @@ extension PatchFile {
     return names.sorted()
   }
 }
-
-/// Reads an extended attribute. Swift's Glibc lacks it.
-@_silgen_name("getxattr") private func extendedAttribute(
-  _ path: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>, _ value: UnsafeMutableRawPointer?, _ size: Int
-) -> Int

@@ -1,3 +1,4 @@
+import CThread
 import Foundation
 import Testing
 
@@ -43,14 +44,14 @@ import Testing
     }
     let name = "system.posix_acl_access"
     // A file system without lists.
-    guard setAttribute(path, name, list, list.count, 0) == 0 else { return }
+    guard setxattr(path, name, list, list.count, 0) == 0 else { return }
     let session = try open(path)
     try session.perform("node extra gain")
     try session.save()
     session.close()
     #expect(try text(path).contains("node extra gain"))
     var found = [UInt8](repeating: 0, count: 256)
-    let count = attribute(path, name, &found, found.count)
+    let count = getxattr(path, name, &found, found.count)
     #expect(count == list.count && Array(found.prefix(max(count, 0))) == list)
   }
 
@@ -146,12 +147,3 @@ import Testing
     session.close()
   }
 }
-
-// Swift's Glibc lacks these.
-@_silgen_name("setxattr") private func setAttribute(
-  _ path: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>, _ value: UnsafeRawPointer, _ size: Int,
-  _ flags: Int32
-) -> Int32
-@_silgen_name("getxattr") private func attribute(
-  _ path: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>, _ value: UnsafeMutableRawPointer, _ size: Int
-) -> Int

@@ -2,6 +2,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+/* Attributes of files, which the C library's own module leaves out. */
+#include <sys/xattr.h>
 
 /* Flush denormals to zero on the calling thread (MXCSR FTZ and DAZ on x86-64, FPCR.FZ on AArch64).
    Returns the register as it was, for `sostenuto_restore_denormals`. */
