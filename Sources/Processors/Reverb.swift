@@ -31,7 +31,7 @@ public struct Reverb: Kernel {
         unit: .seconds, smoothing: .crossfade),
       .percent("mix", "How much of it is reverb.", default: 30),
       .count("channels", "How many outputs, all different.", default: 2, range: 1...16),
-    ], cost: .init(900, perChannel: 30))
+    ], cost: .init(450, perChannel: 30))
 
   /// Positions in `description.parameters`.
   public static var decay: Int { @_noLocks get { 0 } }
@@ -43,7 +43,7 @@ public struct Reverb: Kernel {
   public static var channels: Int { @_noLocks get { 6 } }
 
   private var tank: ReverbTank
-  /// Frames of all lines.
+  /// Frames of all rings.
   private var frames: Int
   /// Channels that come in.
   private var inputs: Int
@@ -53,8 +53,7 @@ public struct Reverb: Kernel {
   /// Within a block: it is under way.
   private var isWidening = false
   private var entry = Entry()
-  /// Position of the next frame to write.
-  private var head = 0
+  private var hasBegun = false
   /// Decay, bass, damp, and the size, of which the coefficients know.
   private var known = SIMD4<Float>(repeating: .nan)
   /// The gains move in this 64-frame cell of engine time.
@@ -87,7 +86,7 @@ public struct Reverb: Kernel {
     tank = other
     // One channel had one line for both sides.
     if inputs == 1, widening.inputs[0] > 1 {
-      tank.lines[1].copyAll(tank.lines[0])
+      tank.copyBefore()
       if !isAsleep {
         first = 0
         while widening.source(of: first, from: 1, to: widening.inputs[0]) != 0 { first &+= 1 }
@@ -107,9 +106,9 @@ public struct Reverb: Kernel {
     var arena = Arena(memory)
     let other = ReverbTank(frames, rate: new, &arena)
     other.build()
-    copyMemory(other.numbers, tank.numbers, 8 * 64)
+    copyMemory(other.numbers, tank.numbers, (ReverbTank.coefficients + 3) * 64)
     copyMemory(other.gains, tank.gains, 64)
-    other.resample(tank, head)
+    other.resample(tank)
     tank = other
   }
 
@@ -123,32 +122,46 @@ public struct Reverb: Kernel {
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    let input = block.inputs[0]
-    let entry = entry.follow(block, tank.entries)
+    let (input, output, rows) = (block.inputs[0], block.outputs[0], ReverbRows(block.scratch))
+    let entry = entry.follow(block, rows.entries)
     aim(block)
     if input.isSilent && isAsleep { return .silent }
     isAsleep = false
     let start = Int(block.time & 63)
-    let (size, output) = (block.crossfades[Self.size], block.outputs[0])
-    findLines(size, block.rate)
+    if !hasBegun {
+      tank.begin(at: start)
+      hasBegun = true
+    }
+    find(block, rows)
     if wide.isMoving {
-      wide.fill(tank.shares, frames: block.frames)
+      wide.fill(rows.shares, frames: block.frames)
       isWidening = true
     }
-    takeIn(block, entry, start)
-    readLines(size, block)
-    var channel = 0
+    takeIn(block, entry, rows, start)
+    blendLines(block, rows)
+    var channel = 2
     while channel < output.count {
-      giveOut(block, channel)
+      rows.addLines(channel, block.frames)
+      giveOut(block, channel, UnsafePointer(rows.sums), rows)
+      channel &+= 1
+    }
+    if block.frames == blockCapacity, !moves {
+      let count = Int64(truncatingIfNeeded: blockCapacity)
+      sostenuto_go_round(rows.from, rows.to, tank.numbers, nil, rows.buses, rows.sums, count)
+    } else {
+      goRoundPart(block.frames, rows)
+    }
+    channel = 0
+    while channel < output.count, channel < 2 {
+      giveOut(block, channel, UnsafePointer(rows.sums + channel &* blockCapacity), rows)
       channel &+= 1
     }
     isWidening = false
-    tank.goRound(head, block.frames, moves: moves, block.scratch.assumingMemoryBound(to: Float.self))
-    let isInaudible = input.isSilent && tank.hasFaded(block.frames)
+    let isInaudible = input.isSilent && tank.hasFaded(rows, block.frames)
     quiet.update(block, silent: isInaudible)
     if !isInaudible { quietFrames = 0 }
-    head = head &+ block.frames
-    if quiet.isOver(block) { tank.drop(before: head) }
+    tank.end(block.frames, rows)
+    if quiet.isOver(block) { tank.drop() }
     return .sounding
   }
 
@@ -184,7 +197,6 @@ public struct Reverb: Kernel {
     to.store(n.2, 32)
     to.store(n.3, 48)
     to.store(n.4, 64)
-    to.store(n.5, 80)
     tank.gains.store(targetGains, 0)
     tank.gainSteps.store(Frames(repeating: 0), 0)
     moves = false
@@ -217,77 +229,96 @@ public struct Reverb: Kernel {
     to.store((n.2 - from.vector(32)) * share, 32)
     to.store((n.3 - from.vector(48)) * share, 48)
     to.store((n.4 - from.vector(64)) * share, 64)
-    to.store((n.5 - from.vector(80)) * share, 80)
     tank.gainSteps.store((targetGains - tank.gains.vector(0)) * share, 0)
     moves = true
   }
 
   // MARK: Sound
 
-  /// Brings the input to both buses, through predelay and all-passes.
+  /// Finds where rings are read and written.
+  @inline(__always) @_noLocks private func find(_ block: Block, _ rows: ReverbRows) {
+    let (size, before) = (block.crossfades[Self.size], block.crossfades[Self.predelay])
+    tank.findLines(Self.lengths(size.new, block.rate), rows.from)
+    let delays = ReverbTank.diffusers * block.rate * (1 / 48_000)
+    var rest = SIMD8<Float>(repeating: 0)
+    rest[0] = Float(Self.frames(before.new, block.rate))
+    rest[1] = rest[0]
+    tank.findRest(Frames(lowHalf: delays, highHalf: rest), rows)
+  }
+
+  /// Brings the input to both buses, through predelay and all-passes; then the first one has half of what goes to even
+  /// lines and of what goes to odd ones, and the second one half of the difference.
   @inline(__always) @_noLocks private func takeIn(
-    _ block: Block, _ entry: UnsafePointer<Float>?, _ start: Int
+    _ block: Block, _ entry: UnsafePointer<Float>?, _ rows: ReverbRows, _ start: Int
   ) {
-    let input = block.inputs[0]
-    let predelay = block.crossfades[Self.predelay]
-    let (old, new) = (Self.frames(predelay.old, block.rate), Self.frames(predelay.new, block.rate))
-    var bus = 0
-    while bus < 2 {
-      let row = tank.buses + bus &* blockCapacity
-      if bus == 1, input.count == 1 {
-        // Both sides have the same sound, which one line remembers.
-        copyWhole(UnsafePointer(tank.buses + 2 &* blockCapacity), to: row)
-      } else {
-        takeIn(input, bus, entry, predelay, old, new, block.frames)
-        if input.count == 1 { copyWhole(UnsafePointer(row), to: tank.buses + 2 &* blockCapacity) }
-      }
-      tank.diffuse(bus, head, start, block.frames, rate: block.rate, moves: moves)
-      let rest = tank.gainAtRest(0)
-      var frame = 0
-      while frame < block.frames {
-        row.store(row.vector(frame) * (moves ? tank.gain(0, start &+ frame) : rest), frame)
-        frame &+= 16
-      }
-      bus &+= 1
+    // Both sides have the same sound of one channel, which one ring remembers.
+    takeIn(block, 0, entry, rows)
+    if block.inputs[0].count > 1 { takeIn(block, 1, entry, rows) }
+    let right = block.inputs[0].count > 1 ? rows.input + blockCapacity : rows.input
+    if block.frames == blockCapacity, !moves, ReverbTank.diffusesBlocks(block.rate) {
+      let first = ReverbTank.firstDiffuser
+      sostenuto_diffuse(rows.from + first, rows.to + first, tank.gains, rows.input, right, rows.buses)
+    } else {
+      diffuse(rows, UnsafePointer(right), start, block.frames)
     }
   }
 
-  /// Brings the input to one bus, through the predelay.
-  @inline(__always) @_noLocks private func takeIn(
-    _ input: InputPort, _ bus: Int, _ entry: UnsafePointer<Float>?, _ predelay: CrossfadeStream, _ old: Int,
-    _ new: Int, _ frames: Int
+  /// The same as `sostenuto_diffuse`, of part of a cell or while gains move.
+  @inline(never) @_noLocks private func diffuse(
+    _ rows: ReverbRows, _ right: UnsafePointer<Float>, _ start: Int, _ frames: Int
   ) {
-    let (row, line) = (tank.buses + bus &* blockCapacity, tank.lines[bus])
+    tank.diffuse(0, UnsafePointer(rows.input), start, frames, moves: moves, rows)
+    tank.diffuse(1, right, start, frames, moves: moves, rows)
+    var gain = tank.gainAtRest(0)
     var frame = 0
     while frame < frames {
-      let count = frames &- frame < 16 ? frames &- frame : 16
+      if moves { gain = tank.gain(0, start &+ frame) }
+      let (left, right) = (rows.buses.vector(frame), rows.buses.vector(blockCapacity &+ frame))
+      rows.buses.store((left + right) * (gain * 0.5), frame)
+      rows.buses.store((left - right) * (gain * 0.5), blockCapacity &+ frame)
+      frame &+= 16
+    }
+  }
+
+  /// Brings the input of one side through the predelay.
+  @inline(__always) @_noLocks private func takeIn(
+    _ block: Block, _ bus: Int, _ entry: UnsafePointer<Float>?, _ rows: ReverbRows
+  ) {
+    let (input, predelay, frames) = (block.inputs[0], block.crossfades[Self.predelay], block.frames)
+    let ring = ReverbTank.firstBefore &+ bus
+    let (row, to) = (rows.input + bus &* blockCapacity, rows.to[ring]!)
+    let isAtEnd = tank.isAtEnd(ring, frames)
+    let (old, new) = (Self.frames(predelay.old, block.rate), Self.frames(predelay.new, block.rate))
+    let (oldPast, past) = (predelay.blend == nil ? rows.from[ring]! : tank.past(ring, old), rows.from[ring]!)
+    var frame = 0
+    while frame < frames {
       var sum = Frames(repeating: 0)
       var channel = input.count == 1 ? 0 : bus
       while channel < input.count {
         sum += input[channel].vector(frame)
         channel &+= 2
       }
-      if isWidening, bus == 1 { sum = mixed(input[first], sum, frame) }
+      if isWidening, bus == 1 { sum = mixed(input[first], sum, frame, rows) }
       if let entry { sum *= entry.vector(frame) }
-      line.write(sum, count, at: head &+ frame, tank.scratch)
-      row.store(sum, frame)
+      let after = new == 0 ? sum : past.vector(frame)
       if let blend = predelay.blend {
         let b = blend.vector(frame)
-        let before = old == 0 ? sum : line.vector(head &+ frame &- old)
-        let after = new == 0 ? sum : line.vector(head &+ frame &- new)
+        let before = old == 0 ? sum : oldPast.vector(frame)
         row.store(before * (1 - b) + after * b, frame)
-      } else if new > 0 {
-        row.store(line.vector(head &+ frame &- new), frame)
+      } else {
+        row.store(after, frame)
       }
+      ReverbTank.write(sum, frames &- frame, to, frame)
+      if isAtEnd { tank.close(ring, to, frame) }
       frame &+= 16
     }
   }
 
   /// What one channel for all was, and what several are, while it becomes several.
   @inline(never) @_noLocks private func mixed(
-    _ one: UnsafePointer<Float>, _ several: Frames, _ frame: Int
+    _ one: UnsafePointer<Float>, _ several: Frames, _ frame: Int, _ rows: ReverbRows
   ) -> Frames {
-    let share = tank.shares.vector(frame)
+    let share = rows.shares.vector(frame)
     return one.vector(frame) * (1 - share) + several * share
   }
 
@@ -297,94 +328,55 @@ public struct Reverb: Kernel {
     return frames < 16 ? 0 : frames
   }
 
-  /// Finds the lengths of the lines, and asks for what this block reads and writes: with many reverbs it is far away.
-  @inline(__always) @_noLocks private func findLines(_ size: CrossfadeStream, _ rate: Float) {
-    let new = Self.lengths(size.new, rate)
-    tank.lengths.store(new, 0)
-    tank.lengths.store(size.blend == nil ? new : Self.lengths(size.old, rate), 16)
-    var number = 0
-    while number < 16 {
-      let line = tank.lines[ReverbTank.firstOfTank &+ number]
-      line.fetch(head &- Int(tank.lengths[number]))
-      line.fetch(head)
-      number &+= 1
-    }
-  }
-
-  /// Reads a block of every line.
-  @inline(__always) @_noLocks private func readLines(_ size: CrossfadeStream, _ block: Block) {
-    let (news, olds) = (tank.lengths, tank.lengths + 16)
-    var number = 0
-    while number < 16 {
-      let (line, row) = (tank.lines[ReverbTank.firstOfTank &+ number], tank.row(number))
-      let place = head &- Int(news[number])
-      number &+= 1
-      if size.blend == nil, let whole = line.whole(place) {
-        copyWhole(whole, to: row)
-        continue
-      }
-      var frame = 0
-      while frame < block.frames {
-        var past = line.vector(place &+ frame)
-        if let blend = size.blend {
-          let b = blend.vector(frame)
-          past = line.vector(head &+ frame &- Int(olds[number &- 1])) * (1 - b) + past * b
-        }
-        row.store(past, frame)
-        frame &+= 16
-      }
-    }
-  }
-
-  /// Writes an output: the lines with its signs, and the input.
-  @inline(__always) @_noLocks private func giveOut(_ block: Block, _ channel: Int) {
-    let (input, output) = (block.inputs[0], block.outputs[0])
-    let mix = block.parameters[Self.mix]
-    let signs = Self.signs(channel)
-    // Whole blocks: the frames behind a shorter one are nobody's.
-    let zero = Frames(repeating: 0)
-    var (s0, s1, s2, s3) = (zero, zero, zero, zero)
+  /// Crossfades the lines while the size changes.
+  @inline(__always) @_noLocks private func blendLines(_ block: Block, _ rows: ReverbRows) {
+    let size = block.crossfades[Self.size]
+    guard let blend = size.blend else { return }
+    tank.findLines(Self.lengths(size.old, block.rate), rows.olds)
     var line = 0
     while line < 16 {
-      let row = tank.row(line)
-      // A minus turns the sign's bit.
-      let sign = SIMD16<UInt32>(repeating: (signs &>> UInt32(truncatingIfNeeded: line)) &<< 31)
-      s0 += Self.turned(row.vector(0), sign)
-      s1 += Self.turned(row.vector(16), sign)
-      s2 += Self.turned(row.vector(32), sign)
-      s3 += Self.turned(row.vector(48), sign)
+      let (old, new, row) = (rows.olds[line]!, rows.from[line]!, rows.lines + line &* blockCapacity)
+      var frame = 0
+      while frame < block.frames {
+        let b = blend.vector(frame)
+        row.store(old.vector(frame) * (1 - b) + new.vector(frame) * b, frame)
+        frame &+= 16
+      }
+      rows.from[line] = UnsafePointer(row)
       line &+= 1
     }
+  }
+
+  /// Sends a part of a cell round, or a cell while coefficients move.
+  @inline(never) @_noLocks private func goRoundPart(_ frames: Int, _ rows: ReverbRows) {
+    let count = Int64(truncatingIfNeeded: frames)
+    if moves {
+      sostenuto_go_round(rows.from, rows.to, tank.numbers, tank.steps, rows.buses, rows.sums, count)
+    } else {
+      sostenuto_go_round(rows.from, rows.to, tank.numbers, nil, rows.buses, rows.sums, count)
+    }
+  }
+
+  /// Writes an output: a sum of lines, and the input.
+  @inline(__always) @_noLocks private func giveOut(
+    _ block: Block, _ channel: Int, _ sum: UnsafePointer<Float>, _ rows: ReverbRows
+  ) {
+    let (input, output) = (block.inputs[0], block.outputs[0])
+    let mix = block.parameters[Self.mix]
+    var m = Frames(repeating: limited(mix.value(0) * 0.01, 0, 1))
+    // Whole blocks: the frames behind a shorter one are nobody's.
     var frame = 0
     while frame < blockCapacity {
-      let sum = frame == 0 ? s0 : frame == 16 ? s1 : frame == 32 ? s2 : s3
       var dry = Frames(repeating: 0)
       var source = input.count == 1 ? 0 : channel
       while source < input.count {
         dry += input[source].vector(frame)
         source &+= output.count
       }
-      if input.count == 1, output.count == 1 { dry = input[0].vector(frame) }
-      if isWidening { dry = mixed(input[first], dry, frame) }
-      let m = limited(mix.vector(0, frame) * 0.01, 0, 1)
-      output[channel].store(dry * (1 - m) + sum * m + 0, frame)
+      if isWidening { dry = mixed(input[first], dry, frame, rows) }
+      if !mix.isSteady { m = limited(mix.vector(0, frame) * 0.01, 0, 1) }
+      output[channel].store(dry * (1 - m) + sum.vector(frame) * m + 0, frame)
       frame &+= 16
     }
-  }
-
-  @inline(__always) @_noLocks private static func turned(_ v: Frames, _ sign: SIMD16<UInt32>) -> Frames {
-    unsafeBitCast(unsafeBitCast(v, to: SIMD16<UInt32>.self) ^ sign, to: Frames.self)
-  }
-
-  /// Signs of the lines in an output, a bit each: rows of the Hadamard matrix, so that outputs have nothing in common.
-  @inline(__always) @_noLocks private static func signs(_ channel: Int) -> UInt32 {
-    var signs: UInt32 = 0
-    var line = 0
-    while line < 16 {
-      let common = UInt32(truncatingIfNeeded: line & (channel ^ 6))
-      signs |= UInt32(truncatingIfNeeded: common.nonzeroBitCount & 1) &<< UInt32(truncatingIfNeeded: line)
-      line &+= 1
-    }
-    return signs
   }
 }

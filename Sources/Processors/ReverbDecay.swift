@@ -9,8 +9,9 @@ import Realtime
 /// (J.-M. Jot, "Proportional parametric equalizers", 2015), so that lines of all lengths decay alike in between too. What
 /// the shelves take away at 1 kHz the factor gives back.
 struct ReverbDecay: BitwiseCopyable {
-  /// Of each shelf b0, b1 and a1, for all lines; the factor is in the first one's.
-  let numbers: (Frames, Frames, Frames, Frames, Frames, Frames)
+  /// Coefficients of `sostenuto_shelve` for all lines. The factor, and the quarter with which a Hadamard matrix keeps
+  /// the power, are in the first two.
+  let numbers: (Frames, Frames, Frames, Frames, Frames)
   /// Gain of a round through a line of mean length at 1 kHz.
   let round: Float
 
@@ -39,9 +40,10 @@ struct ReverbDecay: BitwiseCopyable {
     let g1 = sostenuto_powers_of_two(lowShelf * 0.5)
     let g2 = sostenuto_powers_of_two(highShelf * 0.5)
     let (under1, under2) = (1 / (1 + w1 / g1), 1 / (1 / g2 + w2))
+    let all = 0.25 * gain * under1 * (g2 + w2) * under2
     numbers = (
-      gain * (1 + w1 * g1) * under1, gain * (w1 * g1 - 1) * under1, (w1 / g1 - 1) * under1,
-      (g2 + w2) * under2, (w2 - g2) * under2, (w2 - 1 / g2) * under2
+      all * (1 + w1 * g1), all * (w1 * g1 - 1), (w1 / g1 - 1) * under1,
+      (w2 - g2) / (g2 + w2), (w2 - 1 / g2) * under2
     )
     round = exponential2(total(middle) / 16)
   }

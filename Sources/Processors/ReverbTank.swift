@@ -1,29 +1,31 @@
 import CVector
 import Realtime
 
-/// Memory of a reverb: two delays before it, four all-passes in each, and sixteen lines that feed each other.
+/// Memory of a reverb: rings of past sound, of two delays before it, four all-passes in each, and sixteen lines that feed
+/// each other.
+///
+/// A ring is as long as its longest delay, in whole blocks, so that a block is read where another has been written not long
+/// ago, and little memory passes through the caches. Its first 64 frames are repeated behind the end: a block can be read
+/// in one piece from any frame.
 struct ReverbTank: BitwiseCopyable {
-  /// Delay lines: two before, two rows of four all-passes, then the sixteen.
-  let lines: UnsafeMutablePointer<DelayLine>
-  /// Sound of both inputs in a block, and a copy of one that goes to both.
-  let buses: UnsafeMutablePointer<Float>
-  /// Output of the lines in a block, 64 frames of each.
-  let rows: UnsafeMutablePointer<Float>
-  /// Coefficients and states of `sostenuto_shelve_sixteen`, and what each frame adds.
+  /// Of each ring the first frame in `sound`, its frames, and where the next one is written.
+  private let starts, sizes, places: UnsafeMutablePointer<Int32>
+  /// Coefficients and states of `sostenuto_shelve`, and what each frame adds.
   let numbers, steps: UnsafeMutablePointer<Float>
   /// Gains of the input and of the all-passes at the start of a cell, and what each of its frames adds.
   let gains, gainSteps: UnsafeMutablePointer<Float>
-  /// Gain of the input in each frame.
-  let entries: UnsafeMutablePointer<Float>
-  /// Sixteen floats for the edges of a delay line.
-  let scratch: UnsafeMutablePointer<Float>
-  /// Lengths of the lines in frames, and those that fade out.
-  let lengths: UnsafeMutablePointer<Float>
   private let sound: UnsafeMutablePointer<Float>
   let rate: Double
 
-  static var lineCount: Int { @_noLocks get { 26 } }
-  static var firstOfTank: Int { @_noLocks get { 10 } }
+  // Rings: the sixteen lines, two rows of four all-passes, and two delays before.
+  static var ringCount: Int { @_noLocks get { 26 } }
+  static var firstDiffuser: Int { @_noLocks get { 16 } }
+  static var firstBefore: Int { @_noLocks get { 24 } }
+  /// Those behind the lines, a bit each.
+  private static var others: UInt32 { @_noLocks get { 0x3ff } }
+
+  /// Coefficients of a line.
+  static var coefficients: Int { @_noLocks get { 5 } }
 
   /// Frames of the sixteen lines at 48 kHz and full size: prime numbers, each 6 % longer than the one before.
   static var primes: Frames {
@@ -40,71 +42,68 @@ struct ReverbTank: BitwiseCopyable {
   /// Longest time before the reverb, in seconds.
   static var longestBefore: Double { 0.5 }
 
-  /// Frames of the memory of a line: a power of two, with room for a block and for what is read around a place.
-  private static func length(_ line: Int, _ rate: Double) -> Int {
+  /// Frames behind a ring: those of its start, and what vectors go beyond a block, or before the start of the next one.
+  private static var margin: Int { blockCapacity + 16 }
+
+  /// Frames of a ring: whole blocks.
+  private static func size(_ ring: Int, _ rate: Double) -> Int {
     let seconds: Double
-    switch line {
-    case 0..<2: seconds = longestBefore
-    case 2..<firstOfTank: seconds = Double(diffusers[line - 2]) / 48_000
-    default: seconds = Double(primes[line - firstOfTank]) / 48_000
+    switch ring {
+    case firstBefore...: seconds = longestBefore
+    case firstDiffuser...: seconds = Double(diffusers[ring - firstDiffuser]) / 48_000
+    default: seconds = Double(primes[ring]) / 48_000
     }
-    var length = 256
-    while Double(length) < seconds * rate + 96 { length *= 2 }
-    return length
+    return max(1, Int((seconds * rate + 1) / 64) + 1) * 64
   }
 
   static func soundFrames(_ rate: Double) -> Int {
-    (0..<lineCount).reduce(0) { $0 + length($1, rate) + DelayLine.margin }
+    (0..<ringCount).reduce(16) { $0 + size($1, rate) + margin }
   }
 
-  /// `frames`: those of all lines.
+  /// `frames`: those of all rings.
   @_noLocks init(_ frames: Int, rate: Double, _ arena: inout Arena) {
     self.rate = rate
-    lines = arena.reserve(Self.lineCount &* MemoryLayout<DelayLine>.stride).assumingMemoryBound(
-      to: DelayLine.self)
-    buses = arena.take(Float.self, 3 &* blockCapacity)
-    rows = arena.take(Float.self, 16 &* blockCapacity)
-    numbers = arena.take(Float.self, 8 &* 16)
-    steps = arena.take(Float.self, 6 &* 16)
+    starts = arena.take(Int32.self, 32)
+    sizes = arena.take(Int32.self, 32)
+    places = arena.take(Int32.self, 32)
+    numbers = arena.take(Float.self, (Self.coefficients &+ 3) &* 16)
+    steps = arena.take(Float.self, Self.coefficients &* 16)
     gains = arena.take(Float.self, 16)
     gainSteps = arena.take(Float.self, 16)
-    entries = arena.take(Float.self, blockCapacity)
-    scratch = arena.take(Float.self, 16)
-    lengths = arena.take(Float.self, 32)
     sound = arena.take(Float.self, frames)
   }
 
-  /// Lays the lines out. Worker.
+  /// Lays the rings out. Worker.
   func build() {
-    var place = sound
-    for line in 0..<Self.lineCount {
-      let length = Self.length(line, rate)
-      lines[line] = DelayLine(place, length: length)
-      place += length + DelayLine.margin
+    var start = 16
+    for ring in 0..<Self.ringCount {
+      starts[ring] = Int32(start)
+      sizes[ring] = Int32(Self.size(ring, rate))
+      start += Int(sizes[ring]) + Self.margin
     }
+    // Those that fill the vectors are the first one.
+    for ring in Self.ringCount..<32 { sizes[ring] = sizes[0] }
   }
 
   /// Takes everything from another one of the same size. Audio thread.
   @_noLocks func copy(_ other: ReverbTank, _ frames: Int) {
-    var line = 0
-    while line < Self.lineCount {
-      lines[line] = other.lines[line].moved(from: other.sound, to: sound)
-      line &+= 1
-    }
-    copyMemory(numbers, other.numbers, 8 &* 64)
-    copyMemory(steps, other.steps, 6 &* 64)
+    copyMemory(starts, other.starts, 128)
+    copyMemory(sizes, other.sizes, 128)
+    copyMemory(places, other.places, 128)
+    copyMemory(numbers, other.numbers, (Self.coefficients &+ 3) &* 64)
+    copyMemory(steps, other.steps, Self.coefficients &* 64)
     copyMemory(gains, other.gains, 64)
     copyMemory(gainSteps, other.gainSteps, 64)
     copyMemory(sound, other.sound, frames &* 4)
   }
 
-  /// Room for gains of a block's frames, where the input has several channels.
-  var shares: UnsafeMutablePointer<Float> { @_noLocks get { buses + 2 &* blockCapacity } }
-
-  /// The row of a line in a block.
-  @inline(__always) @_noLocks func row(_ line: Int) -> UnsafeMutablePointer<Float> {
-    rows + line &* blockCapacity
+  /// Gives the second delay before the reverb what the first one has. Audio thread.
+  @_noLocks func copyBefore() {
+    let (from, to) = (Int(starts[Self.firstBefore]), Int(starts[Self.firstBefore &+ 1]))
+    copyMemory(sound + to, sound + from, (to &- from) &* 4)
   }
+
+  // MARK: Gains
 
   /// Gain `index` of sixteen frames that begin at `frame` of a cell.
   @inline(__always) @_noLocks func gain(_ index: Int, _ frame: Int) -> Frames {
@@ -116,102 +115,127 @@ struct ReverbTank: BitwiseCopyable {
   /// The same while it rests.
   @inline(__always) @_noLocks func gainAtRest(_ index: Int) -> Frames { Frames(repeating: gains[index]) }
 
+  // MARK: Rings
+
+  /// Begins where the engine's cell of 64 frames is.
+  @_noLocks func begin(at start: Int) {
+    var ring = 0
+    while ring < 32 {
+      places[ring] = Int32(truncatingIfNeeded: start)
+      ring &+= 1
+    }
+  }
+
+  /// Finds the sound of the lines, `lengths` frames ago. Audio thread.
+  @inline(__always) @_noLocks func findLines(
+    _ lengths: Frames, _ found: UnsafeMutablePointer<UnsafePointer<Float>?>
+  ) {
+    sostenuto_find_past(sound, starts, sizes, places, lengths, found)
+  }
+
+  /// Finds the sound of the other rings, and where all of them are written. Audio thread.
+  @inline(__always) @_noLocks func findRest(_ delays: Frames, _ rows: ReverbRows) {
+    sostenuto_find_past(sound, starts + 16, sizes + 16, places + 16, delays, rows.from + 16)
+    sostenuto_find_places(sound, starts, places, rows.to)
+    sostenuto_find_places(sound, starts + 16, places + 16, rows.to + 16)
+  }
+
+  /// The sound of a ring so many frames ago: at least sixteen.
+  @inline(__always) @_noLocks func past(_ ring: Int, _ delay: Int) -> UnsafePointer<Float> {
+    let size = Int(sizes[ring])
+    var place = Int(places[ring]) &- (delay < size ? delay : size)
+    if place < 0 { place = place &+ size }
+    return UnsafePointer(sound + (Int(starts[ring]) &+ place))
+  }
+
+  /// Where a ring is written.
+  @inline(__always) @_noLocks func present(_ ring: Int) -> UnsafeMutablePointer<Float> {
+    sound + Int(starts[ring] &+ places[ring])
+  }
+
+  /// True when these frames lie at a ring's start or beyond its end: `close` then follows every vector.
+  @inline(__always) @_noLocks func isAtEnd(_ ring: Int, _ frames: Int) -> Bool {
+    let place = Int(places[ring])
+    return place < blockCapacity || place &+ frames > Int(sizes[ring])
+  }
+
+  /// Repeats a vector at a ring's start behind its end, and one that goes beyond the end before its start.
+  @inline(__always) @_noLocks func close(_ ring: Int, _ to: UnsafeMutablePointer<Float>, _ frame: Int) {
+    let (place, size) = (Int(places[ring]) &+ frame, Int(sizes[ring]))
+    if place < blockCapacity { to.store(to.vector(frame), frame &+ size) }
+    if place &+ 16 > size { to.store(to.vector(frame), frame &- size) }
+  }
+
+  /// Ends a block: closes the rings, and moves their places on.
+  @inline(__always) @_noLocks func end(_ frames: Int, _ rows: ReverbRows) {
+    let count = Int32(truncatingIfNeeded: frames)
+    let rings = sostenuto_are_at_ends(places, sizes, count)
+    let others = sostenuto_are_at_ends(places + 16, sizes + 16, count) & Self.others
+    if rings | others != 0 { close(rings | others &<< 16, frames, rows) }
+    sostenuto_move_places(places, sizes, count)
+    sostenuto_move_places(places + 16, sizes + 16, count)
+  }
+
+  /// Closes some rings, a bit each.
+  @inline(never) @_noLocks private func close(_ rings: UInt32, _ frames: Int, _ rows: ReverbRows) {
+    var rings = rings
+    while rings != 0 {
+      let ring = rings.trailingZeroBitCount
+      var frame = 0
+      while frame < frames {
+        close(ring, rows.to[ring]!, frame)
+        frame &+= 16
+      }
+      rings &= rings &- 1
+    }
+  }
+
+  /// Writes the first `count` frames of a vector, and leaves what is behind them.
+  @inline(__always) @_noLocks static func write(
+    _ vector: Frames, _ count: Int, _ to: UnsafeMutablePointer<Float>, _ frame: Int
+  ) {
+    to.store(
+      count < 16 ? sostenuto_join(vector, to.vector(frame), Int32(truncatingIfNeeded: count)) : vector,
+      frame)
+  }
+
+  /// True when all-passes are as long as a block, at least.
+  @inline(__always) @_noLocks static func diffusesBlocks(_ rate: Float) -> Bool { rate > 20_000 }
+
   /// Sends a bus through its four all-passes (M. R. Schroeder, "Natural sounding artificial reverberation", 1962), each of
   /// at least sixteen frames.
   @inline(__always) @_noLocks func diffuse(
-    _ bus: Int, _ head: Int, _ start: Int, _ frames: Int, rate: Float, moves: Bool
+    _ bus: Int, _ from: UnsafePointer<Float>, _ start: Int, _ frames: Int, moves: Bool, _ rows: ReverbRows
   ) {
+    let row = rows.buses + bus &* blockCapacity
     var number = bus &* 4
     while number < bus &* 4 &+ 4 {
-      let line = lines[2 &+ number]
-      let delay = Int(Self.diffusers[number] * rate * (1 / 48_000) + 0.5)
-      let row = buses + bus &* blockCapacity
+      let ring = Self.firstDiffuser &+ number
+      let (before, past, to) = (number & 3 == 0 ? from : UnsafePointer(row), rows.from[ring]!, rows.to[ring]!)
+      let isAtEnd = isAtEnd(ring, frames)
       var g = gainAtRest(1 &+ number)
       var frame = 0
       while frame < frames {
-        let count = frames &- frame < 16 ? frames &- frame : 16
         if moves { g = gain(1 &+ number, start &+ frame) }
-        let past = line.vector(head &+ frame &- delay)
-        let y = past - g * row.vector(frame)
-        line.write(row.vector(frame) + g * y, count, at: head &+ frame, scratch)
+        let x = before.vector(frame)
+        let y = addProduct(past.vector(frame), g, 0 - x)
+        Self.write(addProduct(x, g, y), frames &- frame, to, frame)
         row.store(y, frame)
+        if isAtEnd { close(ring, to, frame) }
         frame &+= 16
       }
       number &+= 1
     }
   }
 
-  /// Takes away what a round loses, mixes the lines, and adds the buses: to even lines one, to odd ones the other.
-  @inline(__always) @_noLocks func goRound(
-    _ head: Int, _ frames: Int, moves: Bool, _ turned: UnsafeMutablePointer<Float>
-  ) {
-    var frame = 0
-    while frame < frames {
-      sostenuto_turn_eight(rows + frame, 64, turned + 16 &* frame, 16)
-      sostenuto_turn_eight(rows + (8 &* 64 &+ frame), 64, turned + (16 &* frame &+ 8), 16)
-      frame &+= 8
-    }
-    let count = Int64(truncatingIfNeeded: frames)
-    if moves {
-      sostenuto_shelve_sixteen(turned, numbers, steps, count)
-    } else {
-      sostenuto_shelve_sixteen(turned, numbers, nil, count)
-    }
-    frame = 0
-    while frame < frames {
-      sostenuto_turn_eight(turned + 16 &* frame, 16, rows + frame, 64)
-      sostenuto_turn_eight(turned + (16 &* frame &+ 8), 16, rows + (8 &* 64 &+ frame), 64)
-      frame &+= 8
-    }
-    if frames == blockCapacity, head & (blockCapacity &- 1) == 0 {
-      return writeWhole(head, UnsafeMutableRawPointer(turned))
-    }
-    frame = 0
-    while frame < frames {
-      sostenuto_mix_sixteen(rows + frame, 64, 0.25)
-      let count = frames &- frame < 16 ? frames &- frame : 16
-      let (left, right) = (buses.vector(frame), buses.vector(frame &+ blockCapacity))
-      var line = 0
-      while line < 16 {
-        let row = row(line)
-        let sum = row.vector(frame) + (line & 1 == 0 ? left : right)
-        row.store(sum, frame)
-        lines[Self.firstOfTank &+ line].write(sum, count, at: head &+ frame, scratch)
-        line &+= 1
-      }
-      frame &+= 16
-    }
-  }
-
-  /// Mixes a whole block into the lines, of which no end lies within it. `room`: for the places.
-  @inline(__always) @_noLocks private func writeWhole(_ head: Int, _ room: UnsafeMutableRawPointer) {
-    let places = room.assumingMemoryBound(to: UnsafeMutablePointer<Float>?.self)
-    var line = 0
-    while line < 16 {
-      places[line] = lines[Self.firstOfTank &+ line].room(head)
-      line &+= 1
-    }
-    var frame = 0
-    while frame < blockCapacity {
-      sostenuto_mix_sixteen_to(
-        rows + frame, 64, 0.25, buses + frame, buses + (blockCapacity &+ frame), places,
-        Int64(truncatingIfNeeded: frame))
-      frame &+= 16
-    }
-    line = 0
-    while line < 16 {
-      lines[Self.firstOfTank &+ line].close(row(line).vector(0), at: head)
-      line &+= 1
-    }
-  }
-
   /// True when everything written to the lines in this block is inaudible.
-  @_noLocks func hasFaded(_ frames: Int) -> Bool {
+  @_noLocks func hasFaded(_ rows: ReverbRows, _ frames: Int) -> Bool {
     var line = 0
     while line < 16 {
+      let row = rows.to[line]!
       var frame = 0
       while frame < frames {
-        if !isInaudible(row(line)[frame]) { return false }
+        if !isInaudible(row[frame]) { return false }
         frame &+= 1
       }
       line &+= 1
@@ -219,26 +243,105 @@ struct ReverbTank: BitwiseCopyable {
     return true
   }
 
-  /// Drops the cell before a position in all lines.
-  @inline(never) @_noLocks func drop(before position: Int) {
-    var line = 0
-    while line < Self.lineCount {
-      lines[line].drop(before: position)
-      line &+= 1
+  /// Drops the cell before the next frame in all rings, of which nothing can be heard.
+  @inline(never) @_noLocks func drop() {
+    var ring = 0
+    while ring < Self.ringCount {
+      let (frames, size, place) = (sound + Int(starts[ring]), Int(sizes[ring]), Int(places[ring]))
+      if place >= 2 &* blockCapacity {
+        setMemory(frames + (place &- blockCapacity), 0, blockCapacity &* 4)
+      } else {
+        var age = 1
+        while age <= blockCapacity {
+          let frame = place < age ? place &- age &+ size : place &- age
+          frames[frame] = 0
+          if frame < blockCapacity { frames[size &+ frame] = 0 }
+          age &+= 1
+        }
+      }
+      ring &+= 1
     }
   }
 
   /// Clears what the filters of the round remember.
-  @_noLocks func rest() { setMemory(numbers + 96, 0, 2 &* 64) }
+  @_noLocks func rest() { setMemory(numbers + Self.coefficients &* 16, 0, 3 &* 64) }
 
-  /// Resamples what the lines hold up to `head` to another rate, into this one. Worker.
-  func resample(_ other: ReverbTank, _ head: Int) {
-    for line in 0..<Self.lineCount {
-      let old = other.lines[line]
-      let past = Past((1...Self.length(line, other.rate)).map { old[head - $0] }, step: other.rate / rate)
-      for age in 1...Self.length(line, rate) {
-        lines[line].write(past.value(Double(age) * other.rate / rate), at: head - age)
+  /// Resamples what the rings of another one hold, into this one. Worker.
+  func resample(_ other: ReverbTank) {
+    begin(at: Int(other.places[0]) & (blockCapacity - 1))
+    for ring in 0..<Self.ringCount {
+      let (old, place) = (other.sound + Int(other.starts[ring]), Int(other.places[ring]))
+      let oldSize = Int(other.sizes[ring])
+      let past = Past((1...oldSize).map { old[(place + oldSize - $0) % oldSize] }, step: other.rate / rate)
+      let (new, size) = (sound + Int(starts[ring]), Int(sizes[ring]))
+      for age in 1...size {
+        new[(Int(places[ring]) + size - age) % size] = past.value(Double(age) * other.rate / rate)
       }
+      copyMemory(new + size, new, blockCapacity * 4)
     }
+  }
+}
+
+/// Memory for one block of a reverb.
+struct ReverbRows: BitwiseCopyable {
+  /// Lines that are crossfaded, 64 frames of each.
+  let lines: UnsafeMutablePointer<Float>
+  /// Both sides of the input behind its delay, and behind the all-passes.
+  let input, buses: UnsafeMutablePointer<Float>
+  /// Sums of lines that two outputs hear.
+  let sums: UnsafeMutablePointer<Float>
+  /// Gain of the input in each frame, and the share of several channels of it.
+  let entries, shares: UnsafeMutablePointer<Float>
+  /// Where the block is read of each ring, and where it is written.
+  let from: UnsafeMutablePointer<UnsafePointer<Float>?>
+  let to: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
+  /// Where the lines are read that fade out.
+  let olds: UnsafeMutablePointer<UnsafePointer<Float>?>
+
+  @inline(__always) @_noLocks init(_ scratch: UnsafeMutableRawPointer) {
+    var arena = Arena(scratch)
+    lines = arena.take(Float.self, 16 &* blockCapacity)
+    input = arena.take(Float.self, 2 &* blockCapacity)
+    buses = arena.take(Float.self, 2 &* blockCapacity)
+    sums = arena.take(Float.self, 2 &* blockCapacity)
+    entries = arena.take(Float.self, blockCapacity)
+    shares = arena.take(Float.self, blockCapacity)
+    from = arena.reserve(32 &* 8).assumingMemoryBound(to: UnsafePointer<Float>?.self)
+    to = arena.reserve(32 &* 8).assumingMemoryBound(to: UnsafeMutablePointer<Float>?.self)
+    olds = arena.reserve(16 &* 8).assumingMemoryBound(to: UnsafePointer<Float>?.self)
+  }
+
+  /// Adds up the lines with the signs of an output.
+  @inline(never) @_noLocks func addLines(_ channel: Int, _ frames: Int) {
+    let signs = Self.signs(channel)
+    var frame = 0
+    while frame < frames {
+      var sum = Frames(repeating: 0)
+      var line = 0
+      while line < 16 {
+        // A minus turns the sign's bit.
+        let sign = SIMD16<UInt32>(repeating: (signs &>> UInt32(truncatingIfNeeded: line)) &<< 31)
+        sum += Self.turned(from[line]!.vector(frame), sign)
+        line &+= 1
+      }
+      sums.store(sum, frame)
+      frame &+= 16
+    }
+  }
+
+  @inline(__always) @_noLocks private static func turned(_ v: Frames, _ sign: SIMD16<UInt32>) -> Frames {
+    unsafeBitCast(unsafeBitCast(v, to: SIMD16<UInt32>.self) ^ sign, to: Frames.self)
+  }
+
+  /// Signs of the lines in an output, a bit each: rows of the Hadamard matrix, so that outputs have nothing in common.
+  @inline(__always) @_noLocks private static func signs(_ channel: Int) -> UInt32 {
+    var signs: UInt32 = 0
+    var line = 0
+    while line < 16 {
+      let common = UInt32(truncatingIfNeeded: line & (channel ^ 6))
+      signs |= UInt32(truncatingIfNeeded: common.nonzeroBitCount & 1) &<< UInt32(truncatingIfNeeded: line)
+      line &+= 1
+    }
+    return signs
   }
 }

@@ -136,6 +136,51 @@ struct ReverbTests {
     #expect(bench.sleptBlocks > 500)
   }
 
+  /// Rings of all lengths come to their ends within blocks of all lengths.
+  @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6]) func anyPredelayIsExactInBlocksOfAnyLength(seed: UInt64) {
+    var chance = Chance(seed)
+    let rate: Double = [8000, 11_025, 16_000, 44_100, 48_000, 96_000][Int(seed) - 1]
+    let noise = chance.signal(3000)
+    func response(_ delay: Int, _ lengths: [Int]) -> [[Float]] {
+      let bench = KernelBench(
+        Reverb.self, Reverb.description, inputs: [[noise]], outputs: [3],
+        [
+          Reverb.decay: [0.4], Reverb.size: [10], Reverb.mix: [100], Reverb.channels: [3],
+          Reverb.predelay: [Float(Double(delay) / rate)],
+        ], rate: rate)
+      let out = bench.run(delay + 9000, .init(lengths: lengths))[0]
+      #expect(bench.isMemoryIntact)
+      return out
+    }
+    let near = response(0, [64])
+    for most in [64, 1000, Int(rate / 2)] {
+      let (delay, lengths) = (Int.random(in: 16...most, using: &chance), chance.lengths())
+      let far = response(delay, lengths)
+      for channel in near.indices {
+        #expect(far[channel][..<delay].allSatisfy { $0 == 0 })
+        #expect(Array(far[channel][delay...]) == near[channel], "\(delay) frames in blocks of \(lengths)")
+      }
+    }
+  }
+
+  /// A node that is made within a cell of 64 frames sounds like any other.
+  @Test func theFirstBlockMayBeginAnywhere() {
+    var chance = Chance(11)
+    let noise = chance.signal(20_000)
+    func response(_ start: Int64) -> [[Float]] {
+      let bench = KernelBench(
+        Reverb.self, Reverb.description, inputs: [[noise]], outputs: [2],
+        [Reverb.size: [20], Reverb.mix: [100], Reverb.channels: [2]])
+      bench.time = start
+      return bench.run(noise.count)[0]
+    }
+    let whole = response(640)
+    for _ in 0..<4 {
+      let start = Int64.random(in: 641...703, using: &chance)
+      #expect(response(start) == whole, "from \(start)")
+    }
+  }
+
   @Test func changesOfEverythingDoNotClick() {
     let tone = (0..<48_000).map { (frame: Int) -> Float in
       Float(0.5 * sin(2 * Double.pi * 300 * Double(frame) / 48_000))

@@ -196,6 +196,18 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_sum_rows(const float *rows) {
   return __builtin_shufflevector(sums, sums, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
 }
 
+/* Four by four numbers in each half of four vectors, turned. */
+SOSTENUTO_VECTOR void sostenuto_turn_fours(const sostenuto_eight *rows, sostenuto_eight *columns) {
+  sostenuto_eight a = __builtin_shufflevector(rows[0], rows[1], 0, 8, 1, 9, 4, 12, 5, 13);
+  sostenuto_eight b = __builtin_shufflevector(rows[2], rows[3], 0, 8, 1, 9, 4, 12, 5, 13);
+  sostenuto_eight c = __builtin_shufflevector(rows[0], rows[1], 2, 10, 3, 11, 6, 14, 7, 15);
+  sostenuto_eight d = __builtin_shufflevector(rows[2], rows[3], 2, 10, 3, 11, 6, 14, 7, 15);
+  columns[0] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+  columns[1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+  columns[2] = __builtin_shufflevector(c, d, 0, 1, 8, 9, 4, 5, 12, 13);
+  columns[3] = __builtin_shufflevector(c, d, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
 /* Eight rows of eight numbers become columns: halves of the rows are brought together as they are loaded, and turned within
    quarters of the register. */
 SOSTENUTO_VECTOR void sostenuto_turn_eight(const float *from, long long stride, float *to, long long to_stride) {
@@ -208,15 +220,9 @@ SOSTENUTO_VECTOR void sostenuto_turn_eight(const float *from, long long stride, 
       half_of_memory high = *(const half_of_memory *)(from + (i + 4) * stride + part);
       rows[i] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
     }
-    sostenuto_eight a = __builtin_shufflevector(rows[0], rows[1], 0, 8, 1, 9, 4, 12, 5, 13);
-    sostenuto_eight b = __builtin_shufflevector(rows[2], rows[3], 0, 8, 1, 9, 4, 12, 5, 13);
-    sostenuto_eight c = __builtin_shufflevector(rows[0], rows[1], 2, 10, 3, 11, 6, 14, 7, 15);
-    sostenuto_eight d = __builtin_shufflevector(rows[2], rows[3], 2, 10, 3, 11, 6, 14, 7, 15);
-    float *column = to + part * to_stride;
-    *(row_of_memory *)column = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
-    *(row_of_memory *)(column + to_stride) = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
-    *(row_of_memory *)(column + 2 * to_stride) = __builtin_shufflevector(c, d, 0, 1, 8, 9, 4, 5, 12, 13);
-    *(row_of_memory *)(column + 3 * to_stride) = __builtin_shufflevector(c, d, 2, 3, 10, 11, 6, 7, 14, 15);
+    sostenuto_eight columns[4];
+    sostenuto_turn_fours(rows, columns);
+    for (int i = 0; i < 4; i++) *(row_of_memory *)(to + (part + i) * to_stride) = columns[i];
   }
 }
 

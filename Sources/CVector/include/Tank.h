@@ -4,71 +4,184 @@
 
 #pragma clang diagnostic ignored "-Wpsabi"
 
-/* Sixteen delay lines that feed each other. */
+/* Rings of past sound side by side in one memory, and sixteen of them that feed each other. */
 
-/* Sixteen vectors, multiplied with a Hadamard matrix. */
-SOSTENUTO_VECTOR void sostenuto_hadamard_sixteen(sostenuto_frames *v) {
+/* Addresses of sixteen rings' sound, as many frames before their places as the delays have (16 and the ring's size, at
+   least and at most). `starts`: first frames of the rings in the memory. */
+SOSTENUTO_VECTOR void sostenuto_find_past(const float *sound, const int *starts, const int *sizes, const int *places,
+                                          sostenuto_frames delays, const float **found) {
+  typedef int integers_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  typedef long long addresses __attribute__((ext_vector_type(16)));
+  typedef long long addresses_of_memory __attribute__((ext_vector_type(16), aligned(8)));
+  sostenuto_integers size = *(const integers_of_memory *)sizes;
+  sostenuto_integers delay = __builtin_convertvector(delays + 0.5f, sostenuto_integers);
+  delay = __builtin_elementwise_min(__builtin_elementwise_max(delay, (sostenuto_integers)16), size);
+  sostenuto_integers place = *(const integers_of_memory *)places - delay;
+  place += size & (place < 0);
+  place += *(const integers_of_memory *)starts;
+  *(addresses_of_memory *)found = __builtin_convertvector(place, addresses) * 4 + (long long)sound;
+}
+
+/* The same of their places. */
+SOSTENUTO_VECTOR void sostenuto_find_places(float *sound, const int *starts, const int *places, float **found) {
+  typedef int integers_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  typedef long long addresses __attribute__((ext_vector_type(16)));
+  typedef long long addresses_of_memory __attribute__((ext_vector_type(16), aligned(8)));
+  sostenuto_integers place = *(const integers_of_memory *)places + *(const integers_of_memory *)starts;
+  *(addresses_of_memory *)found = __builtin_convertvector(place, addresses) * 4 + (long long)sound;
+}
+
+/* Moves sixteen places on. */
+SOSTENUTO_VECTOR void sostenuto_move_places(int *places, const int *sizes, int frames) {
+  typedef int integers_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  sostenuto_integers size = *(const integers_of_memory *)sizes, place = *(integers_of_memory *)places + frames;
+  *(integers_of_memory *)places = place - (size & (place >= size));
+}
+
+/* Which of sixteen blocks at these places lie in a ring's first 64 frames or go beyond its end, a bit each. */
+SOSTENUTO_VECTOR unsigned sostenuto_are_at_ends(const int *places, const int *sizes, int frames) {
+  typedef int integers_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  typedef _Bool flags __attribute__((ext_vector_type(16)));
+  sostenuto_integers place = *(const integers_of_memory *)places;
+  flags at_end = __builtin_convertvector((place < 64) | (place + frames > *(const integers_of_memory *)sizes), flags);
+  unsigned short bits;
+  __builtin_memcpy(&bits, &at_end, 2);
+  return bits;
+}
+
+/* A block of both sides through four all-passes each, whose delays are at least a block; then what goes to even and odd
+   lines, as half of the sum and half of the difference. `gains`: of that, and of the all-passes. */
+SOSTENUTO_VECTOR void sostenuto_diffuse(const float *const *from, float *const *to, const float *gains, const float *left,
+                                        const float *right, float *buses) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  sostenuto_frames sides[2][4];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 4; i++) {
+    sides[0][i] = *(const frames_of_memory *)(left + 16 * i);
+    sides[1][i] = *(const frames_of_memory *)(right + 16 * i);
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 8; i++) {
+    sostenuto_frames *side = sides[i / 4];
+    float gain = gains[1 + i];
+#pragma clang loop unroll(full)
+    for (int j = 0; j < 4; j++) {
+      sostenuto_frames x = side[j], y = *(const frames_of_memory *)(from[i] + 16 * j) - gain * x;
+      *(frames_of_memory *)(to[i] + 16 * j) = gain * y + x;
+      side[j] = y;
+    }
+  }
+  float gain = gains[0] * 0.5f;
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 4; i++) {
+    *(frames_of_memory *)(buses + 16 * i) = (sides[0][i] + sides[1][i]) * gain;
+    *(frames_of_memory *)(buses + 64 + 16 * i) = (sides[0][i] - sides[1][i]) * gain;
+  }
+}
+
+/* Eight vectors, turned: vector i has what was lane i of each. */
+SOSTENUTO_VECTOR void sostenuto_turn_vectors(sostenuto_eight *v) {
+  sostenuto_eight low[4], high[4];
+  sostenuto_turn_fours(v, low);
+  sostenuto_turn_fours(v + 4, high);
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 4; i++) {
+    v[i] = __builtin_shufflevector(low[i], high[i], 0, 1, 2, 3, 8, 9, 10, 11);
+    v[i + 4] = __builtin_shufflevector(low[i], high[i], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
+/* Two filters of the first order in series on 8 `parts` channels, of which each frame is a vector of each part:
+   y = a x + b x' - c y', z = y + d y' - e z'. `numbers` are a to e, of sixteen channels each, and `before` x', y' and z'; each
+   frame adds `steps` to the former, if there are any. */
+SOSTENUTO_VECTOR void sostenuto_shelve(sostenuto_eight *v, float *numbers, const float *steps, sostenuto_eight (*before)[3], int parts,
+                                       long long count) {
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  sostenuto_eight numbers_of_parts[2][5];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 5 * parts; i++) numbers_of_parts[i / 5][i % 5] = *(row_of_memory *)(numbers + 16 * (i % 5) + 8 * (i / 5));
+#pragma clang loop unroll(full)
+  for (int n = 0; n < 8; n++) {
+#pragma clang loop unroll(full)
+    for (int part = 0; part < parts && n < count; part++) {
+      sostenuto_eight *c = numbers_of_parts[part], *b = before[part], x = v[n + 8 * part];
+      if (steps) c[0] += *(const row_of_memory *)(steps + 8 * part);
+      /* A frame waits for one product of the last one, for each filter. */
+      sostenuto_eight past = c[1] * b[0], sum = c[0] * x + past, y = sum - c[2] * b[1];
+      sostenuto_eight both = c[3] * b[1] + y, z = both - c[4] * b[2];
+      b[0] = x, b[1] = y, b[2] = z, v[n + 8 * part] = z;
+      if (steps) {
+        /* The next frame multiplies what is past with what these are now. */
+#pragma clang loop unroll(full)
+        for (int i = 1; i < 5; i++) c[i] += *(const row_of_memory *)(steps + 16 * i + 8 * part);
+      }
+    }
+  }
+  if (steps) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 5 * parts; i++) *(row_of_memory *)(numbers + 16 * (i % 5) + 8 * (i / 5)) = numbers_of_parts[i / 5][i % 5];
+  }
+}
+
+/* At most eight frames of sixteen lines: the sums that the first two outputs hear, then filters, a Hadamard matrix, what
+   comes in, and the lines again. */
+SOSTENUTO_VECTOR void sostenuto_mix_lines(const float *const *from, float *const *to, float *numbers, const float *steps,
+                                          sostenuto_eight (*before)[3], const float *buses, float *outputs, long long frame,
+                                          long long count) {
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  typedef int bits __attribute__((ext_vector_type(8)));
+  sostenuto_eight v[16], sums[8];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 16; i++) v[i] = *(const row_of_memory *)(from[i] + frame);
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 8; i++) sums[i] = v[i] + v[i + 8];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 4; i++) sums[i] -= sums[i + 4];
+  sums[0] -= sums[2], sums[1] -= sums[3];
+  *(row_of_memory *)(outputs + frame) = sums[0] + sums[1];
+  *(row_of_memory *)(outputs + 64 + frame) = sums[0] - sums[1];
+  /* Both halves at once where there are registers for them, so that neither waits. */
+  enum { parts = sostenuto_has_wide_vectors ? 2 : 1 };
+#pragma clang loop unroll(full)
+  for (int first = 0; first < 2; first += parts) {
+#pragma clang loop unroll(full)
+    for (int i = first; i < first + parts; i++) sostenuto_turn_vectors(v + 8 * i);
+    sostenuto_shelve(v + 8 * first, numbers + 8 * first, steps ? steps + 8 * first : 0, before + first, parts, count);
+#pragma clang loop unroll(full)
+    for (int i = first; i < first + parts; i++) sostenuto_turn_vectors(v + 8 * i);
+  }
+  /* Of the matrix the first row has the same sign for all lines, and the second one in turns. */
+  v[0] += *(const row_of_memory *)(buses + frame);
+  v[1] += *(const row_of_memory *)(buses + 64 + frame);
 #pragma clang loop unroll(full)
   for (int step = 1; step < 16; step *= 2) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < 16; i++) {
       if (i & step) continue;
-      sostenuto_frames a = v[i], b = v[i + step];
+      sostenuto_eight a = v[i], b = v[i + step];
       v[i] = a + b;
       v[i + step] = a - b;
     }
   }
-}
-
-/* Sixteen rows of sixteen frames, multiplied with that matrix and a factor; in place. */
-SOSTENUTO_VECTOR void sostenuto_mix_sixteen(float *rows, long long stride, float factor) {
-  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  sostenuto_frames v[16];
-#pragma clang loop unroll(full)
-  for (int i = 0; i < 16; i++) v[i] = *(frames_of_memory *)(rows + i * stride);
-  sostenuto_hadamard_sixteen(v);
-#pragma clang loop unroll(full)
-  for (int i = 0; i < 16; i++) *(frames_of_memory *)(rows + i * stride) = v[i] * factor;
-}
-
-/* The same, with `even` or `odd` added to every other row, into the rows and to `places` as well, `frame` frames further. */
-SOSTENUTO_VECTOR void sostenuto_mix_sixteen_to(float *rows, long long stride, float factor, const float *even, const float *odd,
-                                               float *const *places, long long frame) {
-#pragma clang fp contract(off)
-  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  sostenuto_frames v[16], more[2] = {*(const frames_of_memory *)even, *(const frames_of_memory *)odd};
-#pragma clang loop unroll(full)
-  for (int i = 0; i < 16; i++) v[i] = *(frames_of_memory *)(rows + i * stride);
-  sostenuto_hadamard_sixteen(v);
 #pragma clang loop unroll(full)
   for (int i = 0; i < 16; i++) {
-    sostenuto_frames sum = v[i] * factor + more[i & 1];
-    *(frames_of_memory *)(rows + i * stride) = sum;
-    *(frames_of_memory *)(places[i] + frame) = sum;
+    row_of_memory *place = (row_of_memory *)(to[i] + frame);
+    if (count < 8) v[i] = (bits){0, 1, 2, 3, 4, 5, 6, 7} < (int)count ? v[i] : *place;
+    *place = v[i];
   }
 }
 
-/* Two filters of the first order in series on sixteen channels, whose frames follow each other; in place. `numbers` are
-   three coefficients of each, b0, b1 and a1, and behind them two states; each frame adds `steps` to the coefficients, if
-   there are any. */
-SOSTENUTO_VECTOR void sostenuto_shelve_sixteen(float *frames, float *numbers, const float *steps, long long count) {
-  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  sostenuto_frames c[8], d[6];
+/* A block of sixteen lines (`sostenuto_mix_lines`), whose delays are at least eight frames. Of `buses` the first row goes to
+   all lines, and the second one, with a minus, to odd ones. Behind `numbers` lie the states of the filters. */
+SOSTENUTO_VECTOR void sostenuto_go_round(const float *const *from, float *const *to, float *numbers, const float *steps, const float *buses,
+                                         float *outputs, long long frames) {
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  sostenuto_eight before[2][3];
 #pragma clang loop unroll(full)
-  for (int i = 0; i < 8; i++) c[i] = *(frames_of_memory *)(numbers + 16 * i);
+  for (int i = 0; i < 6; i++) before[i & 1][i / 2] = *(const row_of_memory *)(numbers + 80 + 8 * i);
+  long long frame = 0;
+  for (; frame + 8 <= frames; frame += 8) sostenuto_mix_lines(from, to, numbers, steps, before, buses, outputs, frame, 8);
+  if (frame < frames) sostenuto_mix_lines(from, to, numbers, steps, before, buses, outputs, frame, frames - frame);
 #pragma clang loop unroll(full)
-  for (int i = 0; i < 6; i++) d[i] = steps ? *(const frames_of_memory *)(steps + 16 * i) : (sostenuto_frames)0.0f;
-  for (long long n = 0; n < count; n++) {
-    if (steps) {
-#pragma clang loop unroll(full)
-      for (int i = 0; i < 6; i++) c[i] += d[i];
-    }
-    sostenuto_frames x = *(frames_of_memory *)(frames + 16 * n), y = c[0] * x + c[6], z = c[3] * y + c[7], next = c[1] * x;
-    c[6] = next - c[2] * y;
-    next = c[4] * y;
-    c[7] = next - c[5] * z;
-    *(frames_of_memory *)(frames + 16 * n) = z;
-  }
-#pragma clang loop unroll(full)
-  for (int i = 0; i < 8; i++) *(frames_of_memory *)(numbers + 16 * i) = c[i];
+  for (int i = 0; i < 6; i++) *(row_of_memory *)(numbers + 80 + 8 * i) = before[i & 1][i / 2];
 }
