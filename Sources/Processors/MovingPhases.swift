@@ -54,21 +54,8 @@ struct MovingPhases: BitwiseCopyable {
   @_noLocks func fill(
     _ freq: UnsafePointer<Float>, _ scale: Double, limit: Float = anyFrequency, _ frames: Int
   ) -> (end: Int32, largest: Float) {
-    var phase = SIMD16<Int32>(repeating: 0)
-    var most = SIMD16<UInt32>(repeating: 0)
-    var frame = 0
-    while frame < frames {
-      let f = limited(freq.vector(frame), 0 - limit, limit)
-      let size = limited(magnitude(f) * Float(scale), 1, 2_200_000_000)
-      let steps = sostenuto_low_bits(f, scale, Self.rounding)
-      let sums = sostenuto_running_sums(steps)
-      UnsafeMutableRawPointer(phases + frame).storeBytes(
-        of: sums &- steps &+ phase, as: SIMD16<Int32>.self)
-      sizes.store(size, frame)
-      most = sostenuto_larger(most, unsafeBitCast(size, to: SIMD16<UInt32>.self))
-      phase = phase &+ sostenuto_last(sums)
-      frame &+= 16
-    }
-    return (frame == frames ? phase[0] : phases[frames], Float(bitPattern: largest(most)))
+    let end = sostenuto_write_phases(
+      freq, scale, limit, Int64(truncatingIfNeeded: frames), phases, sizes)
+    return (frames & 15 == 0 ? end.phase : phases[frames], end.largest)
   }
 }

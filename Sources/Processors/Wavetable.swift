@@ -135,13 +135,14 @@ public struct Wavetable: Kernel {
     if isFading { fade.fill(work.fade, frames: block.frames) }
     let scale = MovingPhases.scale(block.rate)
     var course = self.course(freq, 0, scale, block.frames, work)
-    if freq.elements == 1 { work.findLevels(course, levels, block.frames) }
+    let position = block.parameters[Self.position]
+    var one = work.findLevels(course, levels, position, block.frames)
     var channel = 0
     while channel < count {
       // One frequency has one course, and its levels, in all channels.
-      if freq.elements > 1 {
-        if channel > 0 { course = self.course(freq, channel, scale, block.frames, work) }
-        work.findLevels(course, levels, block.frames)
+      if channel > 0, freq.elements > 1 {
+        course = self.course(freq, channel, scale, block.frames, work)
+        one = work.findLevels(course, levels, position, block.frames)
       }
       let to = block.outputs[0][channel]
       if level.isSteady, level.value(channel) == 0 {
@@ -149,10 +150,9 @@ public struct Wavetable: Kernel {
         work.clear(to)
       } else {
         work.place(course, phases[channel], block.frames)
-        let position = block.parameters[Self.position]
-        work.read(image ?? builtIn, position, channel, levels, block.frames, to: to)
+        work.read(image ?? builtIn, course, position, channel, levels, one, block.frames, to: to)
         if isFading {
-          work.read(before ?? builtIn, position, channel, levels, block.frames, to: work.other)
+          work.read(before ?? builtIn, course, position, channel, levels, one, block.frames, to: work.other)
         }
         work.finish(course, level, channel, isFading, block.frames, to)
       }
@@ -177,7 +177,7 @@ public struct Wavetable: Kernel {
 struct WavetableWork: BitwiseCopyable {
   let moving: MovingPhases
   let fade, other: UnsafeMutablePointer<Float>
-  private let products: UnsafeMutablePointer<Float>
+  private let places: UnsafeMutablePointer<UInt32>
   private let phases, numbers, waves: UnsafeMutablePointer<Int32>
   private let blends, shares: UnsafeMutablePointer<Float>
 
@@ -185,7 +185,7 @@ struct WavetableWork: BitwiseCopyable {
     moving = MovingPhases(&room)
     fade = room.take(Float.self, blockCapacity)
     other = room.take(Float.self, blockCapacity)
-    products = room.take(Float.self, 64)
+    places = room.reserve(32 &* 4).assumingMemoryBound(to: UInt32.self)
     phases = room.reserve(blockCapacity &* 4).assumingMemoryBound(to: Int32.self)
     numbers = room.reserve(blockCapacity &* 4).assumingMemoryBound(to: Int32.self)
     waves = room.reserve(blockCapacity &* 4).assumingMemoryBound(to: Int32.self)
@@ -217,11 +217,23 @@ struct WavetableWork: BitwiseCopyable {
     }
   }
 
-  /// Writes which levels fit.
+  /// The level that fits all frames, where they have one place among the waves; nil: those of each frame are written.
   @inline(__always) @_noLocks func findLevels(
-    _ course: PhaseCourse, _ levels: WaveLevels, _ frames: Int
+    _ course: PhaseCourse, _ levels: WaveLevels, _ position: ParameterStream, _ frames: Int
+  ) -> Int32? {
+    let (number, blend) = levels.level((course.moving?.sizes[0] ?? course.size) * (1 / 2_147_483_648))
+    if position.isSteady {
+      guard let moving = course.moving else { return number }
+      if levels.isOne(number, moving.sizes, frames) { return number }
+    }
+    writeLevels(course, levels, number, blend, frames)
+    return nil
+  }
+
+  /// Writes which levels fit. `steady`: that of a steady frequency, with its `blend`.
+  @inline(never) @_noLocks private func writeLevels(
+    _ course: PhaseCourse, _ levels: WaveLevels, _ steady: Int32, _ blend: Float, _ frames: Int
   ) {
-    let (steady, blend) = levels.level(course.size * (1 / 2_147_483_648))
     var frame = 0
     while frame < frames {
       guard let moving = course.moving else {
@@ -247,8 +259,24 @@ struct WavetableWork: BitwiseCopyable {
     }
   }
 
-  /// Reads the waves of an image.
+  /// Reads the waves of an image. `one`: the level of all frames, which then have one place among the waves.
   @inline(__always) @_noLocks func read(
+    _ image: UnsafeMutablePointer<WavetableImage>, _ course: PhaseCourse, _ position: ParameterStream,
+    _ channel: Int, _ levels: WaveLevels, _ one: Int32?, _ frames: Int, to: UnsafeMutablePointer<Float>
+  ) {
+    guard let one else {
+      return readMany(image, position, channel, levels, frames, to: to)
+    }
+    let last = Float(image.pointee.waves &- 1)
+    let (wave, share) = DelayLine.split(limited(position.vector(channel, 0) * 0.01, 0, 1) * last)
+    sostenuto_read_one_wave(
+      image.pointee.tables + Int(wave[0]) &* levels.stride, Int64(truncatingIfNeeded: levels.stride),
+      share[0],
+      levels.levels + Int(one), phases, course.moving?.sizes, course.size, Int64(truncatingIfNeeded: frames),
+      to)
+  }
+
+  @inline(never) @_noLocks private func readMany(
     _ image: UnsafeMutablePointer<WavetableImage>, _ position: ParameterStream, _ channel: Int,
     _ levels: WaveLevels, _ frames: Int, to: UnsafeMutablePointer<Float>
   ) {
@@ -261,7 +289,7 @@ struct WavetableWork: BitwiseCopyable {
       shares.store(part, frame)
       let y = sostenuto_read_waves(
         image.pointee.tables, Int64(truncatingIfNeeded: levels.stride), levels.levels, phases + frame,
-        waves + frame, shares + frame, numbers + frame, blends + frame, products)
+        waves + frame, shares + frame, numbers + frame, blends + frame, places)
       to.store(y, frame)
       frame &+= 16
     }

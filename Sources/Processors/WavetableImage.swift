@@ -123,6 +123,19 @@ struct WaveLevels: BitwiseCopyable, @unchecked Sendable {
     return (number, limited((frequency - level.start) * level.slope, 0, 1))
   }
 
+  /// True when a level fits all frames. `sizes`: of phase increments.
+  @inline(__always) @_noLocks func isOne(_ number: Int32, _ sizes: UnsafePointer<Float>, _ frames: Int)
+    -> Bool
+  {
+    let (below, most) = (number > 0 ? limits[Int(number) &- 1] : -1, limits[Int(number)])
+    var frame = 0
+    while frame < frames {
+      if !sostenuto_are_within(sizes.vector(frame) * (1 / 2_147_483_648), below, most) { return false }
+      frame &+= 16
+    }
+    return true
+  }
+
   /// The level that sixteen frequencies have in common, with the blends of each; nil: they have several.
   @inline(__always) @_noLocks func levels(_ frequencies: Frames) -> (number: Int32, blends: Frames)? {
     let number = level(frequencies[0]).number

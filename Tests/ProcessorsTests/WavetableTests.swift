@@ -221,4 +221,18 @@ extension SplitTests {
         .init(frame: 1400, parameter: Wavetable.level, value: 1, over: 9),
       ], startingAt: 37)
   }
+
+  /// Blocks in which one table fits all frames, and blocks in which some frames need another.
+  @Test(arguments: [1, 3], [Float(0), 30, 50, 100]) func wavetableOfOnePlace(channels: Int, position: Float) {
+    var chance = Chance(31)
+    let depth = Float.random(in: 20...3000, using: &chance)
+    expectSameBits(
+      Wavetable.self, Wavetable.description, outputs: [channels],
+      [
+        Wavetable.freq: (0..<channels).map { _ in Float.random(in: 50...9000, using: &chance) },
+        Wavetable.position: [position],
+      ],
+      frames: 3000, modulation: [Wavetable.freq: [wobble(depth, 3000)]],
+      moves: [.init(frame: 2000, parameter: Wavetable.freq, value: 20_000, over: 700)], startingAt: 37)
+  }
 }

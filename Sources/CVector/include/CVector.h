@@ -388,6 +388,35 @@ SOSTENUTO_VECTOR sostenuto_integers sostenuto_low_bits(sostenuto_frames v, doubl
                                  0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
 }
 
+/* Phases of frames at frequencies within `limit`, from zero on, by running sums of their increments: a frequency times `scale`, rounded
+   to whole ones as Swift code has it for a single one. `sizes`: magnitudes of the increments, from 1 to 2.2e9. In sixteens until there
+   are `frames`; returns the phase behind the last sixteen, and the largest size. */
+typedef struct {
+  int phase;
+  float largest;
+} sostenuto_phase_end;
+SOSTENUTO_VECTOR sostenuto_phase_end sostenuto_write_phases(const float *frequencies, double scale, float limit, long long frames,
+                                                            int *phases, float *sizes) {
+  typedef float row_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  typedef int whole_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  sostenuto_integers phase = 0, most = 0;
+  for (long long frame = 0; frame < frames; frame += 16) {
+    /* Comparisons that are one instruction each, also for what is no number: it becomes the lower limit. */
+    sostenuto_frames f = *(const row_of_memory *)(frequencies + frame), low = -limit, high = limit;
+    f = f > low ? f : low;
+    f = f < high ? f : high;
+    sostenuto_frames size = __builtin_elementwise_abs(f) * (float)scale;
+    size = size > 1.0f ? size : 1.0f;
+    size = size < 2200000000.0f ? size : 2200000000.0f;
+    sostenuto_integers steps = sostenuto_low_bits(f, scale, 6755399441055744.0), sums = sostenuto_running_sums(steps);
+    *(whole_of_memory *)(phases + frame) = phase + (sums - steps);
+    *(row_of_memory *)(sizes + frame) = size;
+    most = __builtin_elementwise_max(most, (sostenuto_integers)size);
+    phase += sostenuto_last(sums);
+  }
+  return (sostenuto_phase_end){phase[0], __builtin_bit_cast(float, __builtin_reduce_max(most))};
+}
+
 /* The square roots, vsqrtps; the standard library's are sixteen calls. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_square_roots(sostenuto_frames v) { return __builtin_elementwise_sqrt(v); }
 
@@ -524,6 +553,7 @@ SOSTENUTO_VECTOR sostenuto_four sostenuto_turned(sostenuto_four pair, sostenuto_
 #include "Echoes.h"
 #include "Flows.h"
 #include "Followed.h"
+#include "Kernels.h"
 #include "Lanes.h"
 #include "Peaks.h"
 #include "Ringing.h"

@@ -69,6 +69,14 @@ struct SincTable {
     _ row: UnsafeMutablePointer<Float>, _ otherRow: UnsafeMutablePointer<Float>
   ) {
     var sixteen = 0
+    if taps == 32, mixes == nil {
+      while sixteen < count {
+        sostenuto_weigh_sixteen(
+          rows, isShort, isStereo, left, right, positions + sixteen, scale, row + sixteen, otherRow + sixteen)
+        sixteen &+= 16
+      }
+      return
+    }
     while sixteen < count {
       write(
         isShort: isShort, isStereo: isStereo, left, right, positions + sixteen, mixes.map { $0 + sixteen }, 0,
