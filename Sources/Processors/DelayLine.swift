@@ -144,12 +144,9 @@ struct DelayLine: BitwiseCopyable {
   /// The same for a delay that is the same for all frames, by its `weights`, to the same bits.
   @inline(__always) @_noLocks
   func taps(_ position: Int, _ whole: Int, _ weights: UnsafePointer<Float>) -> Frames {
-    let first = position &- whole &- 4
-    let a = vector(first) * weights[0] + vector(first &+ 4) * weights[4]
-    let b = vector(first &+ 1) * weights[1] + vector(first &+ 5) * weights[5]
-    let c = vector(first &+ 2) * weights[2] + vector(first &+ 6) * weights[6]
-    let d = vector(first &+ 3) * weights[3] + vector(first &+ 7) * weights[7]
-    return (a + b) + (c + d)
+    sostenuto_even_taps(
+      frames, Int64(truncatingIfNeeded: position &- whole &- 4), Int64(truncatingIfNeeded: length &- 1),
+      weights)
   }
 
   /// One such frame, to the same bits, for wholes of at least one. Closer to the present there are fewer frames:

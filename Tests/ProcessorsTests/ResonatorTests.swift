@@ -240,6 +240,24 @@ extension SplitTests {
       ], startingAt: 37)
   }
 
+  /// At rest a block of whole vectors is calculated at once, and others are not; the line's end comes within the sound.
+  @Test(arguments: [1, 3], [Float(110), 700, 2500, 3000]) func stringAtRest(channels: Int, freq: Float) {
+    expectSameBits(
+      PluckedString.self, PluckedString.description,
+      inputs: [
+        signals(channels, frames: 5000),
+        signals(channels, 5, frames: 5000).map { $0.map { $0 > 0.95 ? $0 : 0 } },
+      ],
+      outputs: [channels],
+      [PluckedString.freq: (0..<channels).map { freq + 37 * Float($0) }, PluckedString.decay: [0.5]],
+      frames: 5000,
+      moves: [
+        .init(frame: 1300, parameter: PluckedString.damp, value: 90, over: 200),
+        .init(frame: 2201, parameter: PluckedString.position, value: 40, over: 99),
+        .init(frame: 3400, parameter: PluckedString.freq, value: freq / 2, over: 33),
+      ], startingAt: 64)
+  }
+
   @Test(arguments: [1, 3]) func modal(channels: Int) {
     expectSameBits(
       Modal.self, Modal.description, inputs: [signals(channels)], outputs: [channels],

@@ -16,6 +16,32 @@ SOSTENUTO_VECTOR void sostenuto_write_delays(const float *times, double rate, do
   *(delays_of_memory *)delays = v < (doubles)most ? v : (doubles)most;
 }
 
+/* Sixteen frames of a ring of `mask` + 1 frames, of which the first sixteen follow once more: eight neighbours of each, from the place
+   `first` on, times their weights. Each product and sum is rounded. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_even_taps(const float *ring, long long first, long long mask, const float *weights) {
+#pragma clang fp contract(off)
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  const long long place = first & mask;
+  sostenuto_frames products[8];
+  if (place <= mask - 6) {
+    /* One address for all of them. */
+    const float *at = ring + place;
+#pragma clang loop unroll(full)
+    for (int n = 0; n < 8; n++) products[n] = *(const frames_of_memory *)(at + n) * weights[n];
+  } else {
+#pragma clang loop unroll(full)
+    for (int n = 0; n < 8; n++) products[n] = *(const frames_of_memory *)(ring + ((first + n) & mask)) * weights[n];
+  }
+  return ((products[0] + products[4]) + (products[1] + products[5])) + ((products[2] + products[6]) + (products[3] + products[7]));
+}
+
+/* What goes back into a string: a frame, the one before and the one before that, of which `a` is the share of the outer ones. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_string_loop(sostenuto_frames now, sostenuto_frames before, sostenuto_frames first,
+                                                        sostenuto_frames a) {
+  sostenuto_frames outer = (now + first) * a;
+  return before * (1 - 2 * a) + outer;
+}
+
 /* Sixteen frames of a delay line whose delays are nearly alike: eight neighbours of each place, times the weights of
    `Interpolator`, which these polynomials are, and added up in the order of `sostenuto_sum_rows`. `low` and `high`: the 32 frames
    from the fourth one before `least` on, which is the least place. False: some place is too far from it. */
