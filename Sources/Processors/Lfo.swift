@@ -137,7 +137,13 @@ public struct Lfo: Kernel {
     guard shape.blend == nil, range.blend == nil, ahead.isSteady, width.isSteady, spread.isSteady
     else { return move(block) }
     // Random values mostly stay for many blocks.
-    if shape.new >= 5, rate.isSteady { hold(block) } else { run(block) }
+    if shape.new < 5 || !rate.isSteady {
+      run(block)
+    } else if shape.new > 5 {
+      glide(block)
+    } else {
+      hold(block)
+    }
     return .sounding
   }
 
@@ -411,40 +417,72 @@ public struct Lfo: Kernel {
 
   /// Random values of a rate that stays: mostly all frames are of one cycle.
   @inline(never) @_noLocks private mutating func hold(_ block: Block) {
-    let (isSmooth, range) = (block.crossfades[Self.shape].new > 5, block.crossfades[Self.range].new)
-    let (ahead, spread) = (block.parameters[Self.phase].value(0), block.parameters[Self.spread].value(0))
-    let (scale, offset) = (1 - 0.5 * range, 0.5 * range)
-    let output = block.outputs[0]
     var row = Row(block)
-    var more = Self.ahead(ahead, spread, 0)
+    let range = block.crossfades[Self.range].new
+    let (scale, offset) = (1 - 0.5 * range, 0.5 * range)
     var channel = 0
     while channel < count {
-      if channel > 0, spread > 0 { more = Self.ahead(ahead, spread, channel) }
-      let step = step(channel, block)
-      let first = voices[channel].place &+ more
-      let length = step &* Int64(truncatingIfNeeded: block.frames &- 1)
-      let (to, rises) = (output[channel], rises(channel, block))
-      if rises == 0, first &>> 40 == (first &+ length) &>> 40 {
-        voices[channel].place &+= length &+ step
-        let pair = pair(UInt32(truncatingIfNeeded: first &>> 40), channel)
-        if isSmooth {
-          let distance = pair.next - pair.value
-          var frame = 0
-          while frame < block.frames {
-            let parts = sostenuto_parts_from(first &+ step &* Int64(truncatingIfNeeded: frame), step)
-            to.store((pair.value + distance * Self.smooth(Self.done(parts))) * scale + offset, frame)
-            frame &+= 16
-          }
-        } else {
-          to.fill(pair.value * scale + offset)
-        }
+      if let (_, _, pair) = rest(channel, block) {
+        block.outputs[0][channel].fill(pair.value * scale + offset)
       } else {
-        write(&row, channel, block, rises)
-        let wave = Wave(places: row.places, more: more, high: 0, scale: scale, offset: offset, to: to)
-        vary(wave, channel, isSmooth: isSmooth, block.frames)
+        turn(&row, channel, block, isSmooth: false)
       }
       channel &+= 1
     }
+  }
+
+  /// The same, gliding from each value to the next.
+  @inline(never) @_noLocks private mutating func glide(_ block: Block) {
+    var row = Row(block)
+    let range = block.crossfades[Self.range].new
+    let (scale, offset) = (1 - 0.5 * range, 0.5 * range)
+    var channel = 0
+    while channel < count {
+      if let (first, step, pair) = rest(channel, block) {
+        let (to, distance) = (block.outputs[0][channel], pair.next - pair.value)
+        var frame = 0
+        while frame < block.frames {
+          let parts = sostenuto_parts_from(first &+ step &* Int64(truncatingIfNeeded: frame), step)
+          to.store((pair.value + distance * Self.smooth(Self.done(parts))) * scale + offset, frame)
+          frame &+= 16
+        }
+      } else {
+        turn(&row, channel, block, isSmooth: true)
+      }
+      channel &+= 1
+    }
+  }
+
+  /// How far a channel is ahead in a block in which that stays.
+  @inline(__always) @_noLocks private static func ahead(_ channel: Int, _ block: Block) -> Int64 {
+    let (percent, spread) = (block.parameters[phase].value(0), block.parameters[Self.spread].value(0))
+    return percent == 0 && spread == 0 ? 0 : ahead(percent, spread, channel)
+  }
+
+  /// Advances a channel by a block within one cycle, if it is: the first place, the parts of a frame, and the cycle's values.
+  @inline(__always) @_noLocks private mutating func rest(_ channel: Int, _ block: Block) -> (
+    first: Int64, step: Int64, pair: (value: Float, next: Float)
+  )? {
+    guard block.inputs[0].isSilent else { return nil }
+    let step = step(channel, block)
+    let first = voices[channel].place &+ Self.ahead(channel, block)
+    let length = step &* Int64(truncatingIfNeeded: block.frames &- 1)
+    guard first &>> 40 == (first &+ length) &>> 40 else { return nil }
+    voices[channel].wasOpen = false
+    voices[channel].place &+= length &+ step
+    return (first, step, pair(UInt32(truncatingIfNeeded: first &>> 40), channel))
+  }
+
+  /// A block of a channel in which a cycle may begin.
+  @inline(never) @_noLocks private mutating func turn(
+    _ row: inout Row, _ channel: Int, _ block: Block, isSmooth: Bool
+  ) {
+    let range = block.crossfades[Self.range].new
+    write(&row, channel, block, rises(channel, block))
+    let wave = Wave(
+      places: row.places, more: Self.ahead(channel, block), high: 0, scale: 1 - 0.5 * range,
+      offset: 0.5 * range, to: block.outputs[0][channel])
+    vary(wave, channel, isSmooth: isSmooth, block.frames)
   }
 
   /// The random value of a channel in a cycle, and the next one, which are calculated once a cycle.
