@@ -77,6 +77,11 @@ public struct Crossover: Kernel {
     var first = 0
     while first < lanes.channels {
       let count = lanes.count(first)
+      if count == 1 {
+        processOne(block, first, frames, numbers, step)
+        first &+= 8
+        continue
+      }
       var channel = first
       while channel < first &+ count {
         copyMemory(room.row(channel), input[channel], 4 &* blockCapacity)
@@ -104,6 +109,27 @@ public struct Crossover: Kernel {
       first &+= 8
     }
     return .sounding
+  }
+
+  /// Splits a channel that is alone: nothing has to be turned.
+  @inline(__always) @_noLocks private func processOne(
+    _ block: Block, _ channel: Int, _ frames: UnsafeMutablePointer<Float>,
+    _ numbers: UnsafeMutablePointer<Float>, _ step: Int64
+  ) {
+    copyWhole(block.inputs[0][channel], to: frames)
+    sostenuto_cross_one(
+      frames, numbers, step, lanes.states(channel), Int64(truncatingIfNeeded: bands),
+      Int64(truncatingIfNeeded: block.frames))
+    lanes.mend(channel)
+    var band = 0
+    while band < 4 {
+      if band < bands {
+        multiplyWhole(frames + blockCapacity &* band, 1, to: block.outputs[band][channel])
+      } else {
+        setMemory(block.outputs[band][channel], 0, 4 &* blockCapacity)
+      }
+      band &+= 1
+    }
   }
 
   /// Writes the coefficients of each frequency. True: those of the first frame stand for all.

@@ -217,6 +217,33 @@ struct LaneTests {
     }
   }
 
+  /// A channel that is alone goes another way than eight side by side.
+  @Test(arguments: [2, 3, 4], [false, true]) func aCrossoverSplitsOneChannelAsItSplitsMore(
+    bands: Int, moves: Bool
+  ) {
+    var chance = Chance(UInt64(bands))
+    let signals = (0..<9).map { _ in chance.signal(5000) }
+    func split(_ channels: [[Float]]) -> [[[Float]]] {
+      let bench = KernelBench(
+        Crossover.self, Crossover.description, inputs: [channels],
+        outputs: [Int](repeating: channels.count, count: 4), [Crossover.bands: [Float(bands)]])
+      if moves {
+        bench.modulation = [
+          Crossover.freq(0): [(0..<5000).map { 200 * Float(sin(Double($0) * 0.03)) }],
+          Crossover.freq(1): [(0..<5000).map { 900 * Float(sin(Double($0) * 0.4)) }],
+        ]
+      }
+      return bench.run(5000)
+    }
+    let all = split(signals)
+    for channel in [0, 5, 8] {
+      let one = split([signals[channel]])
+      for band in 0..<4 {
+        #expect(one[band][0] == all[band][channel], "channel \(channel), band \(band + 1)")
+      }
+    }
+  }
+
   @Test(arguments: rates) func aFrequencyShifterLeavesNoImage(rate: Double) {
     var chance = Chance(UInt64(rate))
     // Twenty hertz are one part in so many of the rate here; the image of higher rates is higher there.

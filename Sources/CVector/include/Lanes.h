@@ -141,27 +141,71 @@ SOSTENUTO_VECTOR void sostenuto_drive_eight(float *frames, float *band, float *h
   *(sostenuto_row_of_memory *)(states + 8) = s2;
 }
 
-/* One frame of a filter of Butterworth's with two poles: what goes by its states in a frame. */
+/* One frame of a filter of Butterworth's with two poles: what goes by its states in a frame. Each state waits for the other
+   through three instructions. */
 typedef struct {
   sostenuto_eight low, pass;
 } sostenuto_split;
 
-SOSTENUTO_VECTOR sostenuto_split sostenuto_split_once(sostenuto_eight x, float g, float a, float *states) {
-  sostenuto_row_of_memory *s = (sostenuto_row_of_memory *)states;
+SOSTENUTO_VECTOR sostenuto_split sostenuto_split_once(sostenuto_eight x, float g, float a, sostenuto_eight *s) {
   const float k = 1.41421356f;
-  sostenuto_eight v1 = a * s[0] + (g * a) * (x - s[1]), v2 = g * v1 + s[1];
+  sostenuto_eight v1 = (g * a) * (x - s[1]) + a * s[0], v2 = g * v1 + s[1];
   s[0] = 2.0f * v1 - s[0];
-  s[1] = 2.0f * v2 - s[1];
-  return (sostenuto_split){v2, x - 2.0f * k * v1};
+  s[1] = (2.0f * g) * v1 + s[1];
+  return (sostenuto_split){v2, x - (2.0f * k) * v1};
 }
 
 /* Splits a frame into what is below a frequency and what is above, by filters of the fourth order (S. Linkwitz, "Active
    crossover networks for noncoincident drivers", 1976): the square of the low-pass, and what it lacks of an all-pass, which is
    the square of the high-pass. Four states. */
-SOSTENUTO_VECTOR sostenuto_eight sostenuto_split_twice(sostenuto_eight x, float g, float a, float *states, sostenuto_eight *low) {
-  sostenuto_split first = sostenuto_split_once(x, g, a, states);
-  *low = sostenuto_split_once(first.low, g, a, states + 16).low;
+SOSTENUTO_VECTOR sostenuto_eight sostenuto_split_twice(sostenuto_eight x, float g, float a, sostenuto_eight *s,
+                                                       sostenuto_eight *low) {
+  sostenuto_split first = sostenuto_split_once(x, g, a, s);
+  *low = sostenuto_split_once(first.low, g, a, s + 2).low;
   return first.pass - *low;
+}
+
+/* Two to four bands of the frames of eight channels, or of one whose frames follow each other; each band 64 frames behind the one
+   before. `alone` and `bands` are constants where this is compiled into, so that the states of all frames stay in registers. */
+SOSTENUTO_VECTOR void sostenuto_cross(float *frames, const float *numbers, long long step, float *states, const int bands,
+                                      const _Bool alone, long long count) {
+#define SOSTENUTO_CROSS(n, at) numbers[128 * n + step * f], numbers[128 * n + 64 + step * f], s + 2 * at
+#define SOSTENUTO_PUT(band, y)                     \
+  if (alone) {                                     \
+    frames[64 * band + f] = y[0];                  \
+  } else {                                         \
+    *(sostenuto_row_of_memory *)(to + 512 * band) = y; \
+  }
+  const int size = bands == 2 ? 4 : bands == 3 ? 10 : 16;
+  sostenuto_eight s[16];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < size; i++) s[i] = *(sostenuto_row_of_memory *)(states + 8 * i);
+  for (long long f = 0; f < count; f++) {
+    float *to = frames + 8 * f;
+    sostenuto_eight x = alone ? (sostenuto_eight)frames[f] : *(sostenuto_row_of_memory *)to, one, two, three, four;
+    if (bands == 2) {
+      two = sostenuto_split_twice(x, SOSTENUTO_CROSS(0, 0), &one);
+    } else if (bands == 3) {
+      sostenuto_eight above = sostenuto_split_twice(x, SOSTENUTO_CROSS(0, 0), &one);
+      one = sostenuto_split_once(one, SOSTENUTO_CROSS(1, 2)).pass;
+      three = sostenuto_split_twice(above, SOSTENUTO_CROSS(1, 3), &two);
+      SOSTENUTO_PUT(2, three)
+    } else {
+      sostenuto_eight below, above = sostenuto_split_twice(x, SOSTENUTO_CROSS(1, 0), &below);
+      below = sostenuto_split_once(below, SOSTENUTO_CROSS(2, 2)).pass;
+      above = sostenuto_split_once(above, SOSTENUTO_CROSS(0, 3)).pass;
+      two = sostenuto_split_twice(below, SOSTENUTO_CROSS(0, 4), &one);
+      four = sostenuto_split_twice(above, SOSTENUTO_CROSS(2, 6), &three);
+      SOSTENUTO_PUT(2, three)
+      SOSTENUTO_PUT(3, four)
+    }
+    SOSTENUTO_PUT(0, one)
+    SOSTENUTO_PUT(1, two)
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < size; i++) *(sostenuto_row_of_memory *)(states + 8 * i) = s[i];
+#undef SOSTENUTO_PUT
+#undef SOSTENUTO_CROSS
 }
 
 /* Two to four bands of the frames, each 512 floats behind the one before; the first takes the frames' place. `numbers` has
@@ -170,30 +214,26 @@ SOSTENUTO_VECTOR sostenuto_eight sostenuto_split_twice(sostenuto_eight x, float 
    that the sum of all is an all-pass. Sixteen states. */
 SOSTENUTO_VECTOR void sostenuto_cross_eight(float *frames, const float *numbers, long long step, float *states, long long bands,
                                             long long count) {
-#define SOSTENUTO_CROSS(n, at) numbers[128 * n + step * f], numbers[128 * n + 64 + step * f], states + 16 * at
-  for (long long f = 0; f < count; f++) {
-    float *to = frames + 8 * f;
-    sostenuto_eight x = *(sostenuto_row_of_memory *)to, one, two, three, four;
-    if (bands == 2) {
-      two = sostenuto_split_twice(x, SOSTENUTO_CROSS(0, 0), &one);
-    } else if (bands == 3) {
-      sostenuto_eight above = sostenuto_split_twice(x, SOSTENUTO_CROSS(0, 0), &one);
-      one = sostenuto_split_once(one, SOSTENUTO_CROSS(1, 2)).pass;
-      three = sostenuto_split_twice(above, SOSTENUTO_CROSS(1, 3), &two);
-      *(sostenuto_row_of_memory *)(to + 1024) = three;
-    } else {
-      sostenuto_eight below, above = sostenuto_split_twice(x, SOSTENUTO_CROSS(1, 0), &below);
-      below = sostenuto_split_once(below, SOSTENUTO_CROSS(2, 2)).pass;
-      above = sostenuto_split_once(above, SOSTENUTO_CROSS(0, 3)).pass;
-      two = sostenuto_split_twice(below, SOSTENUTO_CROSS(0, 4), &one);
-      four = sostenuto_split_twice(above, SOSTENUTO_CROSS(2, 6), &three);
-      *(sostenuto_row_of_memory *)(to + 1024) = three;
-      *(sostenuto_row_of_memory *)(to + 1536) = four;
-    }
-    *(sostenuto_row_of_memory *)to = one;
-    *(sostenuto_row_of_memory *)(to + 512) = two;
+  if (bands == 2) {
+    sostenuto_cross(frames, numbers, step, states, 2, 0, count);
+  } else if (bands == 3) {
+    sostenuto_cross(frames, numbers, step, states, 3, 0, count);
+  } else {
+    sostenuto_cross(frames, numbers, step, states, 4, 0, count);
   }
-#undef SOSTENUTO_CROSS
+}
+
+/* The same of one channel whose frames follow each other, to the bit: bands are 64 floats apart. The states of the other
+   seven may be anything. */
+SOSTENUTO_VECTOR void sostenuto_cross_one(float *frames, const float *numbers, long long step, float *states, long long bands,
+                                          long long count) {
+  if (bands == 2) {
+    sostenuto_cross(frames, numbers, step, states, 2, 1, count);
+  } else if (bands == 3) {
+    sostenuto_cross(frames, numbers, step, states, 3, 1, count);
+  } else {
+    sostenuto_cross(frames, numbers, step, states, 4, 1, count);
+  }
 }
 
 /* Two rows of eight all-passes each, whose outputs are a quarter of a cycle apart (after the half-band filter, turned by a
