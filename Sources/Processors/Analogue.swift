@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 // Digital two-pole sections with the magnitude response of analogue ones up to the top. The bilinear transform
@@ -96,14 +97,31 @@ struct SectionShape: BitwiseCopyable {
   }
 }
 
+/// The frequency of a section.
+struct SectionTangent: BitwiseCopyable {
+  /// tan(w0 / 2).
+  let t: Frames
+  /// Square of the frequency as a fraction of the rate.
+  let square: Frames
+
+  /// `freq` in Hz, limited to 0.000001...0.49 of the rate.
+  @_transparent @_noLocks init(_ freq: Frames, _ rate: Float) {
+    let quarters = limited(freq * (2 / rate), 0.000_002, 0.98)
+    t = sineOfQuarters(quarters) / sineOfQuarters(1 - quarters)
+    square = quarters * quarters * 0.25
+  }
+}
+
 extension SectionCoefficients {
-  /// Coefficients at `freq` Hz, limited to 0.000001...0.49 of the rate.
+  /// Coefficients at `freq` Hz.
   @_transparent @_noLocks init(
     _ response: Response, _ freq: Frames, _ shape: SectionShape, _ rate: Float
   ) {
-    let quarters = limited(freq * (2 / rate), 0.000_002, 0.98)
-    let t = sineOfQuarters(quarters) / sineOfQuarters(1 - quarters)
-    let square = quarters * quarters * 0.25
+    self.init(response, SectionTangent(freq, rate), shape)
+  }
+
+  @_transparent @_noLocks init(_ response: Response, _ tangent: SectionTangent, _ shape: SectionShape) {
+    let (t, square) = (tangent.t, tangent.square)
     switch response {
     case .peak: self.init(peak: shape, t, square)
     case .lowShelf, .highShelf: self.init(shelf: shape, isLow: response == .lowShelf, t, square)
@@ -122,9 +140,8 @@ extension SectionCoefficients {
     let over = under * (gain * gain)
     let (squared, plain) = Self.matched(over, u)
     let (poles, rest) = Self.matched(under, u)
-    let inverse = 1 / poles
-    let r = squareRoots(inverse)
-    let high = squared * inverse
+    let r = inverseRoots(poles)
+    let high = squared * (r * r)
     self.init(g: t * r, k: rest * r, m0: high, m1: (plain - high * rest) * r, m2: 1 - high)
   }
 
@@ -144,8 +161,8 @@ extension SectionCoefficients {
     let (over, under) = (analogue.over, analogue.under)
     let n = Self.matched((over.0, over.1 * wider, over.2), u)
     let d = Self.matched((under.0, under.1 * wider, under.2), u)
-    let r = 1 / squareRoots(under.0 * d.squared)
-    let high = n.squared / d.squared
+    let r = inverseRoots(under.0 * d.squared)
+    let high = n.squared * inverses(d.squared)
     self.init(
       g: t * under.0 * r, k: d.plain * r, m0: high, m1: (n.plain - high * d.plain) * r,
       m2: analogue.low - high)
@@ -157,8 +174,8 @@ extension SectionCoefficients {
     let v = u + 1
     let wide = k * warp.widening(square)
     let (squared, plain) = Self.matched(v * wide * wide, u)
-    let inverse = 1 / squared
-    let r = squareRoots(inverse)
+    let r = inverseRoots(squared)
+    let inverse = r * r
     let g = t * r
     let rest = plain * r
     switch pass {
@@ -183,7 +200,7 @@ extension SectionCoefficients {
     squared: Frames, plain: Frames
   ) {
     let more = u * width
-    let squared = squareRoots(more + 1)
+    let squared = roots(more + 1)
     // The root less one, without cancelling digits.
     return (squared, squareRoots(width + 2 * (more / (squared + 1))))
   }
@@ -195,10 +212,13 @@ extension SectionCoefficients {
     let v = u + 1
     let difference = v * q.2 - u * q.0
     let width = v * q.1 * q.1
-    let squared = squareRoots(difference * difference + u * width)
+    let squared = roots(difference * difference + u * width)
     // squared - difference, without cancelling digits.
-    let rest = (squared - difference).replacing(
-      with: u * width / (squared + difference), where: difference .> Frames(repeating: 0))
+    let rest = sostenuto_where_above(
+      difference, 0, u * width / (squared + difference), squared - difference)
     return (squared, squareRoots(width + 2 * q.0 * rest))
   }
+
+  /// Square roots without the divider, which the others keep busy.
+  @_transparent @_noLocks private static func roots(_ x: Frames) -> Frames { x * inverseRoots(x) }
 }

@@ -132,16 +132,16 @@ struct Section: BitwiseCopyable {
 
   /// Filters a block on some channels. Audio thread.
   @_noLocks mutating func process(_ p: SectionParameters, _ span: SectionSpan, _ channels: SectionChannels) {
-    guard !span.isWhole else { return filter(p, 64, channels) }
+    guard !span.isWhole else { return filter(p, 64, channels, span.room) }
     if p.isSteady, span.lane == 0 || past.equals(p) {
-      filter(p, span.end, channels)
+      filter(p, span.end, channels, span.room)
       past.fill(p.freq[0], p.q[0], p.gain[0], p.new)
     } else {
       var window = SectionWindow()
       withUnsafeMutablePointer(to: &window) {
         let rows = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self)
         past.write(p, span.lane, rows)
-        filter(p.with(UnsafePointer(rows), apart: SectionWindow.apart), span.end, channels)
+        filter(p.with(UnsafePointer(rows), apart: SectionWindow.apart), span.end, channels, span.room)
         past.keep(UnsafePointer(rows), span.end & ~15, p.new)
       }
     }
@@ -158,12 +158,16 @@ struct Section: BitwiseCopyable {
   }
 
   /// Filters `end` frames from the start of a group on.
-  @_noLocks private mutating func filter(_ p: SectionParameters, _ end: Int, _ channels: SectionChannels) {
+  @_noLocks private mutating func filter(
+    _ p: SectionParameters, _ end: Int, _ channels: SectionChannels, _ room: UnsafeMutableRawPointer
+  ) {
     if moves(p, end) {
-      let steps = SectionSteps(p)
+      let steps = SectionSteps.write(p, to: room)
       var channel = 0
       while channel < channels.count {
-        steps.run(channels.from(channel), channels.to(channel), channels.state(channel), complete: end &>> 4)
+        SectionSteps.run(
+          steps, channels.from(channel), channels.to(channel), channels.state(channel),
+          complete: end &>> 4)
         channel &+= 1
       }
       isStale = end >= 16 || isStale
@@ -177,7 +181,7 @@ struct Section: BitwiseCopyable {
     } else {
       var frame = 0
       while frame < end {
-        filterGroup(p, frame, end &- frame < 16 ? end &- frame : 16, channels)
+        filterGroup(p, frame, end &- frame < 16 ? end &- frame : 16, channels, room)
         frame &+= 16
       }
     }
@@ -197,7 +201,8 @@ struct Section: BitwiseCopyable {
   /// Filters the group at `frame`, of which `have` frames are there; `x` is zero beyond. The states advance when it is
   /// complete. If all of it had the same new parameters, the table is rebuilt.
   @inline(never) @_noLocks private mutating func filterGroup(
-    _ p: SectionParameters, _ frame: Int, _ have: Int, _ channels: SectionChannels
+    _ p: SectionParameters, _ frame: Int, _ have: Int, _ channels: SectionChannels,
+    _ room: UnsafeMutableRawPointer
   ) {
     let change = change(p, frame, have)
     let complete = have == 16 ? 1 : 0
@@ -222,7 +227,8 @@ struct Section: BitwiseCopyable {
         rows.store(p.q.vector(frame), SectionWindow.apart)
         rows.store(p.gain.vector(frame), 2 &* SectionWindow.apart)
         rows.store(p.blend.vector(frame), 3 &* SectionWindow.apart)
-        let steps = SectionSteps(p.with(UnsafePointer(rows), apart: SectionWindow.apart))
+        let steps = SectionSteps.write(
+          p.with(UnsafePointer(rows), apart: SectionWindow.apart), to: room)
         var channel = 0
         while channel < channels.count {
           let input = channels.from(channel).vector(frame)
@@ -230,7 +236,7 @@ struct Section: BitwiseCopyable {
           rest(UnsafePointer(x), x, channels.state(channel), complete: 0)
           let y = x.vector(0)
           x.store(input, 0)
-          steps.run(UnsafePointer(x), x, channels.state(channel), complete: complete)
+          SectionSteps.run(steps, UnsafePointer(x), x, channels.state(channel), complete: complete)
           channels.to(channel).store(sostenuto_join(y, x.vector(0), Int32(truncatingIfNeeded: change)), frame)
           channel &+= 1
         }

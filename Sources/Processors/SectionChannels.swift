@@ -5,10 +5,13 @@ import Realtime
 struct SectionSpan: BitwiseCopyable {
   let lane: Int
   let end: Int
+  /// Memory for work within the block.
+  let room: UnsafeMutableRawPointer
 
   @inline(__always) @_noLocks init(_ block: Block) {
     lane = Int(block.time & 15)
     end = lane &+ block.frames
+    room = block.scratch
   }
 
   /// Nothing of the past, nothing left over.

@@ -24,14 +24,12 @@ struct SectionStates: BitwiseCopyable {
   /// Within each group: those of one lane before, and of two; zero before the group.
   var laterByOne: Self {
     @inline(__always) @_noLocks get {
-      let zero = Frames(repeating: 0)
-      return Self(sostenuto_later_by_one(first, zero), sostenuto_later_by_one(second, zero))
+      Self(sostenuto_later_by_one(first, 0), sostenuto_later_by_one(second, 0))
     }
   }
   var laterByTwo: Self {
     @inline(__always) @_noLocks get {
-      let zero = Frames(repeating: 0)
-      return Self(sostenuto_later_by_two(first, zero), sostenuto_later_by_two(second, zero))
+      Self(sostenuto_later_by_two(first, 0), sostenuto_later_by_two(second, 0))
     }
   }
 }
@@ -103,18 +101,16 @@ struct SectionMatrix: BitwiseCopyable {
   /// Within each group: those of one lane before, and of two; one before the group.
   var laterByOne: Self {
     @inline(__always) @_noLocks get {
-      let (zero, one) = (Frames(repeating: 0), Frames(repeating: 1))
-      return Self(
-        sostenuto_later_by_one(a11, one), sostenuto_later_by_one(a12, zero),
-        sostenuto_later_by_one(a21, zero), sostenuto_later_by_one(a22, one))
+      Self(
+        sostenuto_later_by_one(a11, 1), sostenuto_later_by_one(a12, 0), sostenuto_later_by_one(a21, 0),
+        sostenuto_later_by_one(a22, 1))
     }
   }
   var laterByTwo: Self {
     @inline(__always) @_noLocks get {
-      let (zero, one) = (Frames(repeating: 0), Frames(repeating: 1))
-      return Self(
-        sostenuto_later_by_two(a11, one), sostenuto_later_by_two(a12, zero),
-        sostenuto_later_by_two(a21, zero), sostenuto_later_by_two(a22, one))
+      Self(
+        sostenuto_later_by_two(a11, 1), sostenuto_later_by_two(a12, 0), sostenuto_later_by_two(a21, 0),
+        sostenuto_later_by_two(a22, 1))
     }
   }
   /// In each four lanes the two columns of the last one.
@@ -125,12 +121,13 @@ struct SectionMatrix: BitwiseCopyable {
   }
 }
 
-/// Parameters of one frame of each four; a step takes their place.
+/// Parameters of one frame of each four. Its tangent takes the place of the first two, then its coefficients that of all, then a
+/// step.
 private struct SectionPoint: BitwiseCopyable {
   let freq: Frames
-  let shape: SectionShape
   /// Share of the new response.
   let blend: Frames
+  let shape: SectionShape
 
   @inline(__always) @_noLocks init(_ freq: Frames, _ shape: SectionShape, _ blend: Frames) {
     self.freq = freq
@@ -149,9 +146,11 @@ private struct SectionStep: BitwiseCopyable {
   private let second: Frames
 
   @_transparent @_noLocks init(_ c: SectionCoefficients) {
-    let a1 = 1 / addProduct(1, c.g, c.g + c.k)
+    let damping = c.g * (c.g + c.k)
+    let a1 = inverses(1 + damping)
     cross = 2 * c.g * a1
-    kept = 2 * a1 - 1
+    // 2 a1 - 1, of which a1 near one would have lost digits.
+    kept = addProduct(1, -2 * damping, a1)
     turn = c.g * cross
     through = c.m0
     first = 0.5 * c.m1
@@ -185,29 +184,36 @@ private struct SectionStep: BitwiseCopyable {
 struct SectionSteps: BitwiseCopyable {
   private var steps: (a: SectionStep, b: SectionStep, c: SectionStep, d: SectionStep)
   /// Of each four frames; then of these and the four before them in the group.
-  private let four: SectionMatrix
-  private let eight: SectionMatrix
+  private var four: SectionMatrix
+  private var eight: SectionMatrix
   /// Of all frames of the group before the four; and of all its frames:
-  private let before: SectionMatrix
+  private var before: SectionMatrix
   /// In each four lanes the group's two columns.
-  private let group: Frames
+  private var group: Frames
 
-  @inline(never) @_noLocks init(_ p: SectionParameters) {
-    steps = unsafeBitCast(
-      Self.points(p), to: (a: SectionStep, b: SectionStep, c: SectionStep, d: SectionStep).self)
-    withUnsafeMutablePointer(to: &steps) {
-      let points = UnsafeMutableRawPointer($0)
-      if p.old == p.new {
-        Self.calculate(points, p.new, p.rate)
-      } else {
-        Self.fade(points, p)
-      }
+  /// Writes the steps to memory with room for them: they are too many to be moved.
+  @inline(never) @_noLocks static func write(
+    _ p: SectionParameters, to room: UnsafeMutableRawPointer
+  ) -> UnsafePointer<SectionSteps> {
+    let place = room.assumingMemoryBound(to: SectionSteps.self)
+    // Points stand where their steps will.
+    room.storeBytes(
+      of: points(p), as: (SectionPoint, SectionPoint, SectionPoint, SectionPoint).self)
+    if p.old == p.new {
+      calculate(room, p.new, p.rate)
+    } else {
+      fade(room, p)
     }
-    four = steps.d.matrix().after(steps.c.matrix()).after(steps.b.matrix().after(steps.a.matrix()))
-    eight = four.after(four.laterByOne)
+    let steps = place.pointee.steps
+    let four = steps.d.matrix().after(steps.c.matrix()).after(
+      steps.b.matrix().after(steps.a.matrix()))
+    let eight = four.after(four.laterByOne)
     let sixteen = eight.after(eight.laterByTwo)
-    before = sixteen.laterByOne
-    group = sixteen.columnsOfGroup
+    place.pointee.four = four
+    place.pointee.eight = eight
+    place.pointee.before = sixteen.laterByOne
+    place.pointee.group = sixteen.columnsOfGroup
+    return UnsafePointer(place)
   }
 
   @inline(__always) @_noLocks private static func points(_ p: SectionParameters) -> (
@@ -249,10 +255,24 @@ struct SectionSteps: BitwiseCopyable {
   @_transparent @_noLocks private static func calculateAll(
     _ points: UnsafeMutableRawPointer, _ response: Response, _ rate: Float
   ) {
+    // In three parts: each is short enough for the processor to work on several points at once, none of which needs another.
+    let end = points + 4 &* MemoryLayout<SectionPoint>.stride
     var place = points
-    while place < points + 4 &* MemoryLayout<SectionPoint>.stride {
-      let point = place.load(as: SectionPoint.self)
-      let c = SectionCoefficients(response, point.freq, point.shape, rate)
+    while place < end {
+      let tangent = SectionTangent(place.load(as: Frames.self), rate)
+      place.storeBytes(of: tangent, as: SectionTangent.self)
+      place += MemoryLayout<SectionPoint>.stride
+    }
+    place = points
+    while place < end {
+      let shape = place.load(fromByteOffset: MemoryLayout<SectionTangent>.stride, as: SectionShape.self)
+      let c = SectionCoefficients(response, place.load(as: SectionTangent.self), shape)
+      place.storeBytes(of: c, as: SectionCoefficients.self)
+      place += MemoryLayout<SectionPoint>.stride
+    }
+    place = points
+    while place < end {
+      let c = place.load(as: SectionCoefficients.self)
       place.storeBytes(of: SectionStep(c), as: SectionStep.self)
       place += MemoryLayout<SectionPoint>.stride
     }
@@ -279,25 +299,26 @@ struct SectionSteps: BitwiseCopyable {
 
   /// Filters 64 frames of one channel, and advances its state by the groups that are complete; `to` may be `from`.
   /// Frames are read to the end, and may be anything behind those that are wanted.
-  @inline(never) @_noLocks func run(
-    _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
+  @inline(never) @_noLocks static func run(
+    _ all: UnsafePointer<SectionSteps>, _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
     _ state: UnsafeMutablePointer<SIMD2<Float>>, complete: Int
   ) {
     let x = Quads(from)
     // Each group from silence before it.
-    var added = steps.d.states(
-      x.d, steps.c.states(x.c, steps.b.states(x.b, steps.a.start(x.a))))
-    added = four.turned(added.laterByOne, plus: added)
-    added = eight.turned(added.laterByTwo, plus: added)
+    var added = all.pointee.steps.d.states(
+      x.d, all.pointee.steps.c.states(x.c, all.pointee.steps.b.states(x.b, all.pointee.steps.a.start(x.a))))
+    added = all.pointee.four.turned(added.laterByOne, plus: added)
+    added = all.pointee.eight.turned(added.laterByTwo, plus: added)
+    let group = all.pointee.group
     let starts = added.starts(
       group.lowHalf.lowHalf, group.lowHalf.highHalf, group.highHalf.lowHalf, group.highHalf.highHalf, state,
       complete)
-    var s = before.turned(starts, plus: added.laterByOne)
+    var s = all.pointee.before.turned(starts, plus: added.laterByOne)
     var y = x
-    y.a = steps.a.output(x.a, &s)
-    y.b = steps.b.output(x.b, &s)
-    y.c = steps.c.output(x.c, &s)
-    y.d = steps.d.output(x.d, &s)
+    y.a = all.pointee.steps.a.output(x.a, &s)
+    y.b = all.pointee.steps.b.output(x.b, &s)
+    y.c = all.pointee.steps.c.output(x.c, &s)
+    y.d = all.pointee.steps.d.output(x.d, &s)
     y.store(to)
   }
 }

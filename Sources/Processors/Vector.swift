@@ -149,6 +149,10 @@ var hasWideVectors: Bool { @inline(__always) @_noLocks get { sostenuto_has_wide_
 /// Square roots, correctly rounded.
 @_transparent @_noLocks func squareRoots(_ x: Frames) -> Frames { sostenuto_square_roots(x) }
 
+/// 1 / x and 1 / root x of positive numbers, within two units in the last place, without the divider.
+@_transparent @_noLocks func inverses(_ x: Frames) -> Frames { sostenuto_inverses(x) }
+@_transparent @_noLocks func inverseRoots(_ x: Frames) -> Frames { sostenuto_inverse_roots(x) }
+
 /// Sum of the lanes, by halves.
 @_transparent @_noLocks func total(_ v: Frames) -> Float { sostenuto_total(v) }
 

@@ -140,6 +140,23 @@ struct ResponseTests {
     #expect(10 * log10(fault / power) < -110)
   }
 
+  /// Coefficients are made of estimates and one step of Newton's method, over all that frequencies, gains and widths may be.
+  @Test func inversesAndRootsAreWithinTwoUnits() {
+    var chance = Chance(31)
+    var worst = (inverse: 0.0, root: 0.0)
+    for _ in 0..<20_000 {
+      var x = Frames(repeating: 0)
+      for lane in 0..<16 { x[lane] = Float(pow(10, Double.random(in: -30...30, using: &chance))) }
+      let (inverse, root) = (inverses(x), inverseRoots(x))
+      for lane in 0..<16 {
+        let exact = (1 / Double(x[lane]), 1 / Double(x[lane]).squareRoot())
+        worst.inverse = max(worst.inverse, abs(Double(inverse[lane]) / exact.0 - 1))
+        worst.root = max(worst.root, abs(Double(root[lane]) / exact.1 - 1))
+      }
+    }
+    #expect(worst.inverse < 2.4e-7 && worst.root < 2.4e-7, "\(worst)")
+  }
+
   /// Whatever g and k become from frame to frame, the sum of the squares of the states never grows by itself: a frame
   /// takes 4 g k v1^2 from it. The output weighs the states with up to k times the gain, which is 120 here.
   @Test func anEqualizerStaysTameUnderWildModulation() {

@@ -510,12 +510,27 @@ SOSTENUTO_VECTOR _Bool sostenuto_magnitudes_exceed(sostenuto_frames v, float lim
   return __builtin_reduce_or((sostenuto_integers)(~(__builtin_elementwise_abs(v) <= (sostenuto_frames)limit))) != 0;
 }
 
-/* Within each four lanes: moved up by one and by two, with those of `start` below. */
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_later_by_one(sostenuto_frames v, sostenuto_frames start) {
-  return __builtin_shufflevector(v, start, 16, 0, 1, 2, 20, 4, 5, 6, 24, 8, 9, 10, 28, 12, 13, 14);
+/* The compiler knows nothing about these lanes. Of a product whose lanes are known to be zeros and ones it would else calculate
+   the others one by one. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_any_lanes(sostenuto_frames v) {
+#if defined(__AVX512F__)
+  __asm__("" : "+v"(v));
+#elif defined(__AVX__)
+  sostenuto_eight low = v.lo, high = v.hi;
+  __asm__("" : "+x"(low), "+x"(high));
+  v = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#endif
+  return v;
 }
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_later_by_two(sostenuto_frames v, sostenuto_frames start) {
-  return __builtin_shufflevector(v, start, 16, 17, 0, 1, 20, 21, 4, 5, 24, 25, 8, 9, 28, 29, 12, 13);
+
+/* Within each four lanes: moved up by one and by two, with `start` below. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_later_by_one(sostenuto_frames v, float start) {
+  sostenuto_frames s = start;
+  return sostenuto_any_lanes(__builtin_shufflevector(v, s, 16, 0, 1, 2, 20, 4, 5, 6, 24, 8, 9, 10, 28, 12, 13, 14));
+}
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_later_by_two(sostenuto_frames v, float start) {
+  sostenuto_frames s = start;
+  return sostenuto_any_lanes(__builtin_shufflevector(v, s, 16, 17, 0, 1, 20, 21, 4, 5, 24, 25, 8, 9, 28, 29, 12, 13));
 }
 
 /* Within each four lanes: the first or the second in all; the last of `a` and that of `b`, twice; the first two of `a` and
@@ -553,6 +568,7 @@ SOSTENUTO_VECTOR sostenuto_four sostenuto_turned(sostenuto_four pair, sostenuto_
 #include "Echoes.h"
 #include "Flows.h"
 #include "Followed.h"
+#include "Inverses.h"
 #include "Kernels.h"
 #include "Lanes.h"
 #include "Peaks.h"
