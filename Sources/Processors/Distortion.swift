@@ -130,6 +130,17 @@ public struct Distortion: Kernel {
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
+    // Apart from all others, which need more registers and memory.
+    guard oversampling == 1, !isAsleep, !block.inputs[0].isSilent, onlyClips(block) else {
+      return processAny(block)
+    }
+    quiet.update(block, silent: false)
+    quietCells = 0
+    clip(block)
+    return .sounding
+  }
+
+  @inline(never) @_noLocks private mutating func processAny(_ block: Block) -> Activity {
     let input = block.inputs[0]
     if input.isSilent && isAsleep { return .silent }
     if isAsleep, block.time & 63 != 0 { beginMidway() }
@@ -138,14 +149,10 @@ public struct Distortion: Kernel {
     if !input.isSilent { quietCells = 0 }
     var channel = 0
     if oversampling == 1 {
-      if onlyClips(block) {
-        clip(block)
-      } else {
-        isAnyFollowed = true
-        while channel < channels {
-          processAny(block, channel)
-          channel &+= 1
-        }
+      isAnyFollowed = true
+      while channel < channels {
+        processAny(block, channel)
+        channel &+= 1
       }
       return .sounding
     }
@@ -220,9 +227,13 @@ public struct Distortion: Kernel {
   @inline(__always) @_noLocks private func onlyClips(_ block: Block) -> Bool {
     let (tone, mix) = (block.parameters[Self.tone], block.parameters[Self.mix])
     let (drive, shape) = (block.parameters[Self.drive], block.crossfades[Self.shape])
-    return block.frames == blockCapacity && shape.new == 2 && shape.blend == nil && drive.isSteady
-      && tone.isSteady && tone.elements == 1 && tone.value(0) == 0 && mix.isSteady && mix.elements == 1
-      && mix.value(0) >= 100
+    // All that moves at once, and numbers by their bits: few branches.
+    let moving =
+      Int(bitPattern: drive.stream) | Int(bitPattern: tone.stream) | Int(bitPattern: mix.stream)
+      | Int(bitPattern: shape.blend)
+    guard moving == 0, tone.elements &* mix.elements == 1 else { return false }
+    return block.frames == blockCapacity && shape.new.bitPattern == Float(2).bitPattern
+      && tone.values.pointee.bitPattern &<< 1 == 0 && mix.values.pointee >= 100
   }
 
   /// Such a block.
