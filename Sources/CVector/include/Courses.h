@@ -37,6 +37,21 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_ones(unsigned bits) {
   return __builtin_convertvector(((sostenuto_integers)(int)bits >> places) & 1, sostenuto_frames);
 }
 
+/* Of 64 frames of two gates: one where both are open, where any is (1), or where one alone is (2), else zero. True: in some
+   frame it is. What `to` holds may be one of both. */
+SOSTENUTO_VECTOR _Bool sostenuto_combine_gates(const float *a, const float *b, float *to, int operation) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  sostenuto_integers any = 0;
+  for (int frame = 0; frame < 64; frame += 16) {
+    sostenuto_integers first = *(const frames_of_memory *)(a + frame) > 0.0f, second = *(const frames_of_memory *)(b + frame) > 0.0f;
+    sostenuto_integers open = operation == 0 ? first & second : operation == 1 ? first | second : first ^ second;
+    open &= 0x3f800000;
+    any |= open;
+    *(frames_of_memory *)(to + frame) = (sostenuto_frames)open;
+  }
+  return __builtin_reduce_or(any) != 0;
+}
+
 /* Which of 64 frames are above others. */
 SOSTENUTO_VECTOR unsigned long long sostenuto_greater_bits(const float *v, const float *limits) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
