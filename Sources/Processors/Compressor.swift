@@ -107,7 +107,13 @@ public struct Compressor: Kernel {
     while group < dynamics.groups {
       let first = group &* 8
       let count = dynamics.gains &- first < 8 ? dynamics.gains &- first : 8
-      if dynamics.gains == 1 {
+      if let only = key.only(block) {
+        var frame = 0
+        while frame < block.frames {
+          room.rows.store(curve.reduction(magnitude(only.vector(frame)), frame), frame)
+          frame &+= 16
+        }
+      } else if dynamics.gains == 1 {
         var frame = 0
         while frame < block.frames {
           room.rows.store(curve.reduction(key.loudest(block, frame, room.shares), frame), frame)
@@ -172,6 +178,20 @@ public struct Compressor: Kernel {
     let makeup = block.parameters[Self.makeup]
     let mix = block.parameters[Self.mix]
     var channel = 0
+    if makeup.isSteady, mix.isSteady {
+      let wet = limited(Frames(repeating: mix.value(0)) * 0.01, 0, 1)
+      let factor = Frames(repeating: makeup.value(0))
+      while channel < count {
+        let row = room.row(channel)
+        var frame = 0
+        while frame < block.frames {
+          row.store(1 - wet + wet * (sostenuto_powers_of_two(0 - row.vector(frame)) * factor), frame)
+          frame &+= 16
+        }
+        channel &+= 1
+      }
+      return room.multiply(block, first, count, isLinked: dynamics.isLinked)
+    }
     while channel < count {
       let row = room.row(channel)
       var frame = 0

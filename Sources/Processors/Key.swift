@@ -30,6 +30,12 @@ struct Key: BitwiseCopyable {
   /// True where nothing is heard in this block.
   @inline(__always) @_noLocks func isSilent(_ block: Block) -> Bool { !hasOwn && block.inputs[1].isSilent }
 
+  /// The only channel that it goes by, as loud as it is; nil: there are more, or it fades.
+  @inline(__always) @_noLocks func only(_ block: Block) -> UnsafePointer<Float>? {
+    guard hasOwn, !fades, block.inputs[0].count == 1, block.inputs[1].isSilent else { return nil }
+    return block.inputs[0][0]
+  }
+
   /// Magnitudes of what one channel goes by, sixteen frames from `frame` on.
   @inline(__always) @_noLocks func heard(
     _ block: Block, _ channel: Int, _ frame: Int, _ shares: UnsafeMutablePointer<Float>
