@@ -7,6 +7,11 @@ struct VoiceKeys: BitwiseCopyable {
     /// -1...1 of `bendRange`, in semitones.
     var bend: Float = 0
     var bendRange: Float = 2
+    /// Registered parameters 1, 14 bits with no tuning at 8192, and 2, in semitones.
+    var fine: Int16 = 8192
+    var coarse: Float = 0
+    /// Both as cents.
+    var tuning: Float { @_noLocks get { coarse * 100 + Float(fine &- 8192) * (100 / 8192) } }
     /// 0...127.
     var pressure: Float = 0
     /// Controller 74; negative: it has not been moved.
@@ -25,7 +30,7 @@ struct VoiceKeys: BitwiseCopyable {
   /// State that all channels share.
   struct Whole: BitwiseCopyable {
     var zones = MPEZones()
-    /// Cents, and semitones.
+    /// Master tuning, in cents.
     var fine: Float = 0
     var coarse: Float = 0
     /// Turn of the last key.
@@ -82,6 +87,12 @@ struct VoiceKeys: BitwiseCopyable {
     setRanges(bend: bend)
   }
 
+  /// Equal temperament for all keys.
+  @_noLocks func clearTunings() {
+    setMemory(tunings, 0, 128 &* 4)
+    setMemory(octaves, 0, Self.count &* 12 &* 4)
+  }
+
   /// The bend ranges that hold where no message has set others, in semitones.
   @_noLocks func setRanges(bend: Float) {
     var channel = 0
@@ -119,8 +130,12 @@ struct VoiceKeys: BitwiseCopyable {
   @_noLocks func bend(_ channel: Int) -> Float {
     let (own, master) = (channels[channel], channels[zones.master(of: channel)])
     var semitones = master.bend * master.bendRange
-    if zones.isMember(channel) { semitones += own.bend * own.bendRange }
-    return (semitones + whole.pointee.coarse + whole.pointee.fine * 0.01) * (1 / 12)
+    var cents = whole.pointee.coarse + whole.pointee.fine + master.tuning
+    if zones.isMember(channel) {
+      semitones += own.bend * own.bendRange
+      cents += own.tuning
+    }
+    return (semitones + cents * 0.01) * (1 / 12)
   }
 
   /// 0...1.

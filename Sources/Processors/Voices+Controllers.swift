@@ -67,7 +67,7 @@ extension Voices {
     }
   }
 
-  /// Registered parameters 0, the bend range, and 6, the number of a zone's channels.
+  /// Registered parameters 0, the bend range, 1 and 2, the tuning, and 6, the number of a zone's channels.
   @_noLocks mutating func enterData(_ midi: Int, _ value: Float, isFine: Bool, at frame: Int) {
     let zones = keys.zones
     let state = keys.channels + midi
@@ -83,6 +83,14 @@ extension Voices {
         }
         other &+= 1
       }
+      followAll(at: frame)
+    } else if state.pointee.parameter == 1 {
+      // The coarse half clears the fine one, as for all pairs of controllers.
+      let half = Int16(value)
+      state.pointee.fine = isFine ? state.pointee.fine & ~127 | half : half &* 128
+      followAll(at: frame)
+    } else if state.pointee.parameter == 2, !isFine {
+      state.pointee.coarse = value - 64
       followAll(at: frame)
     } else if state.pointee.parameter == 6, !isFine, zones.isOn, midi == 0 || midi == 15 {
       releaseAll(at: frame)

@@ -39,7 +39,12 @@ extension Voices {
         number &+= 1
       }
       if event.channel == 1 { retune(at: frame) }
-    case .program, .play, .stop, .cue, .reset, .rhythm, .masterVolume, .system, .exclusive: break
+    case .reset:
+      releaseAll(at: frame)
+      keys.begin(keys.zones, bend: bendRange)
+      keys.clearTunings()
+      followAll(at: frame)
+    case .program, .play, .stop, .cue, .rhythm, .masterVolume, .system, .exclusive: break
     }
   }
 
@@ -51,10 +56,10 @@ extension Voices {
   // MARK: Notes
 
   @_noLocks private mutating func begin(_ midi: Int, _ key: Int, velocity: Int, at frame: Int) {
-    keys.press(midi, key, velocity)
     let pitch = keys.pitch(midi, key, tuning)
-    // Also false for the NaN of a key that is silent.
+    // Also false for the NaN of a key that is silent: no note, hence none to go back to.
     guard pitch > -100, free > 0 else { return }
+    keys.press(midi, key, velocity)
     noteBegin()
     turn &+= 1
     let note = Note(midi: midi, key: key, velocity: Float(velocity) * (1 / 127), pitch: pitch)
@@ -95,6 +100,8 @@ extension Voices {
       let voice = channels[channel]
       if voice.isHeld, Int(voice.midi) == note.midi, Int(voice.key) == note.key {
         take(channel, note, place: voice.place, at: frame)
+        // The sostenuto pedal holds the key's string, struck again or not.
+        channels[channel].isCaught = voice.isCaught
         found = true
       }
       channel &+= 1
@@ -250,11 +257,11 @@ extension Voices {
     }
   }
 
-  /// The note of the last key that is still down sounds on. False: none is.
+  /// The note of the last key that is still down sounds on. False: none is, or its note has a channel, as after `poly`.
   @_noLocks private mutating func goBack(at frame: Int) -> Bool {
     guard channels[0].isDown else { return false }
     let last = keys.last
-    guard last >= 0 else { return false }
+    guard last >= 0, !isDown(last / 128, last & 127) else { return false }
     let pitch = keys.pitch(last / 128, last & 127, tuning)
     guard pitch > -100 else { return false }
     let note = Note(
@@ -268,6 +275,17 @@ extension Voices {
     }
     lastPitch = pitch
     return true
+  }
+
+  /// A key that is down has a channel.
+  @_noLocks private func isDown(_ midi: Int, _ key: Int) -> Bool {
+    var channel = 0
+    while channel < count {
+      let voice = channels + channel
+      if voice.pointee.isDown, Int(voice.pointee.midi) == midi, Int(voice.pointee.key) == key { return true }
+      channel &+= 1
+    }
+    return false
   }
 
   // MARK: Signals

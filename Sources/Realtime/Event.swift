@@ -26,7 +26,7 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
     case reset
     /// Makes the channel a drum channel (`value` 1) or a melodic one (0).
     case rhythm
-    /// Master tuning of the instrument: `value` in cents (fine, `key` 0) or in semitones (coarse, `key` 1).
+    /// Master tuning of the instrument: `value` in cents, the fine part (`key` 0) or the coarse one (`key` 1).
     case masterTuning
     /// Master volume of the instrument: `value` 0...1, the position of the controller.
     case masterVolume

@@ -135,8 +135,36 @@ struct VoicesTests {
     #expect(keys(out, 410).sorted() == [62])
   }
 
+  /// The bass that the sostenuto pedal holds, played again and let go under it.
+  @Test(arguments: [1, 3, 8]) func aNoteThatTheSostenutoPedalHoldsIsHeldWhenItIsStruckAgain(polyphony: Int) {
+    let bench = bench(polyphony)
+    bench.events = [
+      (0, on(40)), (50, control(66, 127)), (100, off(40)), (200, on(40)), (250, off(40)),
+      (400, control(66, 0)),
+    ]
+    let out = bench.run(500)
+    #expect([150, 240, 270, 390].allSatisfy { keys(out, $0) == [40] } && held(out, 410).isEmpty)
+  }
+
+  /// A module's reset, as songs begin with: notes, pedals, bends and tunings of the song before are no more.
+  @Test func aResetEndsNotesPedalsBendsAndTunings() {
+    let bench = bench(4)
+    bench.events = [
+      (0, on(60)), (10, control(64, 127)), (20, off(60)), (30, on(70)), (40, Event(.bend, value: 1)),
+      (50, Event(.masterTuning, key: 1, value: 500)), (60, control(101, 0)), (60, control(100, 2)),
+      (60, control(6, 70)), (70, Event(.keyTuning, key: 72, value: 72.5)), (500, Event(.reset)),
+      (600, off(70)),
+      (1000, on(72)), (1100, off(72)),
+    ]
+    let out = bench.run(1200)
+    #expect(held(out, 499).count == 2 && held(out, 500).isEmpty && held(out, 700).isEmpty)
+    #expect(keys(out, 1050) == [72] && held(out, 1150).isEmpty)
+    let pitch = held(out, 1050).map { out[Out.pitch][$0][1050] }
+    #expect(pitch.count == 1 && abs(pitch[0] - 0.25) < 1e-6, "\(pitch)")
+  }
+
   @Test func panicAndAllNotesOffLowerEveryGate() {
-    for event in [Event(.allSoundOff), Event(.allNotesOff), control(120, 0), control(123, 0)] {
+    for event in [Event(.allSoundOff), Event(.allNotesOff), Event(.reset), control(120, 0), control(123, 0)] {
       let bench = bench(4)
       bench.events = [(0, on(60)), (10, control(64, 127)), (20, off(60)), (30, on(70)), (100, event)]
       let out = bench.run(200)
@@ -157,6 +185,30 @@ struct VoicesTests {
     // Over 5 ms, with at most 1.875 of the mean pace (minimum jerk).
     let step = zip(pitch, pitch.dropFirst()).map { abs($0 - $1) }.max()!
     #expect(step < 1.5 * 1.9 / 240, "\(step)")
+  }
+
+  /// Registered parameters 1 and 2 of a note's channel, and the master tuning of system exclusive messages.
+  @Test(arguments: 1...8) func tuningsOfAChannelAndOfTheWholeAddUp(seed: Int) {
+    var chance = Chance(UInt64(seed))
+    let bench = bench(2, [Voices.mpe: [Float(seed % 3)]])
+    let coarse = Float(Int.random(in: -24...24, using: &chance))
+    let fine = Float.random(in: -100...100, using: &chance)
+    let semitones = Float(Int.random(in: 40...88, using: &chance))
+    let (high, low) = (
+      Float(Int.random(in: 0...127, using: &chance)), Float(Int.random(in: 0...127, using: &chance))
+    )
+    bench.events = [(0, on(69, 100, 3))]
+    for (number, value): (UInt8, Float) in [
+      (101, 0), (100, 2), (6, semitones), (100, 1), (6, high), (38, low),
+    ] {
+      bench.events.append((100, control(number, value, 3)))
+    }
+    bench.events.append((1000, Event(.masterTuning, key: 1, value: coarse * 100)))
+    bench.events.append((1000, Event(.masterTuning, key: 0, value: fine)))
+    let pitch = bench.run(2000)[Out.pitch][0]
+    let own = semitones - 64 + (high * 128 + low - 8192) / 8192
+    #expect(abs(pitch[999] - own / 12) < 1e-5, "seed \(seed): \(pitch[999])")
+    #expect(abs(pitch[1999] - (own + coarse + fine * 0.01) / 12) < 1e-5, "seed \(seed): \(pitch[1999])")
   }
 
   @Test(arguments: [0.02, 0.5, 2]) func aGlideTakesItsTimeFromTheLastPitch(seconds: Double) {
@@ -186,6 +238,34 @@ struct VoicesTests {
       #expect(held(out, 550).isEmpty && keys(out, 650) == [72] && held(out, 750).isEmpty)
       // mono: a gap with each new key; legato: one gate for notes that overlap.
       #expect((0..<500).filter { out[Out.gate][0][$0] == 0 } == (mode == 1 ? [100, 200] : []))
+    }
+  }
+
+  /// A chord that is held while `mode` becomes mono or legato ends key by key: no voice joins another's note.
+  @Test(arguments: [1, 2]) func aChordThatIsHeldEndsKeyByKeyInMono(mode: Float) {
+    let bench = bench(4)
+    bench.events = [(0, on(60)), (10, on(64)), (20, on(67)), (300, off(60)), (400, off(64)), (500, off(67))]
+    bench.moves = [.init(frame: 128, parameter: Voices.mode, value: mode, over: 0)]
+    let out = bench.run(600)
+    #expect(keys(out, 290).sorted() == [60, 64, 67] && keys(out, 350).sorted() == [64, 67])
+    #expect(keys(out, 450) == [67] && held(out, 550).isEmpty, "\(keys(out, 350)) \(keys(out, 450))")
+  }
+
+  /// A key that a keyboard map leaves silent is in nobody's way.
+  @Test(arguments: [1, 2]) func oneVoiceGoesBackPastASilentKey(mode: Float) {
+    var cents = [Float](repeating: 0, count: 128)
+    cents[61] = .nan
+    let tuning = TuningTable.resource(cents, name: "white keys")
+    withExtendedLifetime(tuning) {
+      let bench = bench(2, [Voices.mode: [mode]])
+      bench.kernel.use(tuning.header)
+      bench.events = [
+        (0, on(60)), (100, on(64)), (200, on(61)), (300, off(64)), (400, off(61)), (500, off(60)),
+      ]
+      let out = bench.run(600)
+      #expect([50, 150, 250, 350, 450].map { keys(out, $0) } == [[60], [64], [64], [60], [60]])
+      #expect(held(out, 550).isEmpty)
+      bench.kernel.release()
     }
   }
 
