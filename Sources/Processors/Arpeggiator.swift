@@ -188,6 +188,11 @@ public struct Arpeggiator: Kernel {
     case .control where event.key == 64:
       isPedalDown = event.value >= 64
       letGo()
+    case .control where event.key == 121:
+      // All controllers to their rest: the pedal is up.
+      isPedalDown = false
+      letGo()
+      output.pointee.append(event)
     case .allNotesOff, .allSoundOff, .reset: clear(event, output)
     case .control where event.key == 120 || event.key >= 123: clear(event, output)
     default: output.pointee.append(event)

@@ -90,7 +90,8 @@ struct NoteMap: BitwiseCopyable {
         begin(event)
         become(event)
       case .noteOff, .keyPressure: pass(event, output)
-      case .allNotesOff, .allSoundOff, .reset:
+      // A reset ends no notes where it does not arrive, behind `midiout` say: their releases still come.
+      case .allNotesOff, .allSoundOff:
         clear(nil)
         output.pointee.append(event)
       case .control where event.key == 120 || event.key >= 123:

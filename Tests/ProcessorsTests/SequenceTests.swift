@@ -253,6 +253,28 @@ struct SequenceTests {
     }
   }
 
+  /// A module's reset amid held notes, which songs and players send: not all that listens ends its notes by it.
+  @Test(arguments: 1...6) func notesEndAfterAResetToo(seed: Int) {
+    var chance = Chance(UInt64(seed))
+    var events = Self.playing(&chance, 9600)
+    for _ in 0..<5 { events.append((Int.random(in: 0..<9000, using: &chance), Event(.reset))) }
+    events.sort { $0.frame < $1.frame }
+    let chord = KernelBench(
+      Chord.self, Chord.description, outputs: [],
+      [Chord.notes: Self.numbers(Chord.description.parameters[0], "m7")])
+    chord.events = events
+    _ = chord.run(9600)
+    let scale = KernelBench(
+      ScaleNotes.self, ScaleNotes.description, outputs: [],
+      [ScaleNotes.scale: Self.numbers(Degrees.scale, "blues")])
+    scale.events = events
+    _ = scale.run(9600)
+    for sent in [chord.sentEvents, scale.sentEvents] {
+      #expect(Self.isBalanced(sent.map(\.event)), "seed \(seed)")
+      #expect(sent.filter { $0.event.kind == .reset }.count == 5)
+    }
+  }
+
   @Test func notesGoToTheScaleAndEndThere() {
     let major: Set<Int> = [0, 2, 4, 5, 7, 9, 11]
     for root in [0, 3] {
@@ -297,6 +319,22 @@ struct SequenceTests {
     #expect(velocities([Velocity.low: [99], Velocity.high: [99]]).allSatisfy { $0 == 99 })
     let random = velocities([Velocity.low: [64], Velocity.high: [64], Velocity.random: [20]])
     #expect(random.allSatisfy { abs($0 - 64) <= 25.5 } && random.max()! > 80 && random.min()! < 48)
+  }
+
+  /// Controller 121 lets the pedal go, as all that plays notes has it.
+  @Test(arguments: [0, 3]) func aResetOfControllersReleasesThePedal(order: Float) {
+    let clock = (0..<640).map { Float($0 % 64 < 30 ? 1 : 0) }
+    let bench = KernelBench(
+      Arpeggiator.self, Arpeggiator.description, inputs: [[clock], [[]]], outputs: [],
+      [Arpeggiator.order: [order]])
+    bench.events = [
+      Self.on(0, 60, 100), (10, Event(.control, key: 64, value: 127)), Self.off(100, 60),
+      (300, Event(.control, key: 121)),
+    ]
+    _ = bench.run(640)
+    let on = bench.sentEvents.filter { $0.event.kind == .noteOn }
+    #expect(on.map(\.frame) == [0, 64, 128, 192, 256] && Self.isBalanced(bench.sentEvents.map(\.event)))
+    #expect(bench.sentEvents.contains { $0.event.kind == .control && $0.event.key == 121 && $0.frame == 300 })
   }
 
   @Test func heldNotesAreArpeggiated() {
