@@ -74,4 +74,25 @@ import Testing
     let all = try Program.run(["kinds", "--json"], in: folder.path)
     #expect(all.output.contains("\"name\": \"echoes\"") && all.output.contains("\"name\": \"delay\""))
   }
+
+  /// A scene may have values of what stands in the file of a sub-patch.
+  @Test func scenesOfWhatIsInsideAreFormattedWhereTheFileIsThere() throws {
+    let folder = try Folder()
+    _ = try folder.file(
+      "hall.patch",
+      "sostenuto 1\nnode i inlet\nnode d delay\nconnect i -> d\nnode o outlet\nconnect d -> o\n")
+    let text =
+      "sostenuto 1\n\nnode t oscillator\n\nnode e patch file=hall.patch\nconnect t -> e\n\n"
+      + "node out output\nconnect e -> out\n\nscene 2\nscene 2 set e/d.time 90ms\n"
+    _ = try folder.file("p.patch", text.replacing("\n\n", with: "\n\n\n"))
+    let printed = try Program.run(["format", "p.patch"], in: folder.path)
+    #expect(printed.status == 0 && printed.errors.isEmpty && printed.output == text, "\(printed.errors)")
+    #expect(try Program.run(["format", "-i", "p.patch"], in: folder.path).status == 0)
+    #expect(try folder.bytes("p.patch") == Data(text.utf8))
+    // Without the file the lines would be lost: the patch is left alone.
+    try FileManager.default.removeItem(atPath: folder.path + "/hall.patch")
+    let refused = try Program.run(["format", "-i", "p.patch"], in: folder.path)
+    #expect(refused.status == 1 && refused.errors.contains("no node `e/d`"), "\(refused.errors)")
+    #expect(try folder.bytes("p.patch") == Data(text.utf8))
+  }
 }
