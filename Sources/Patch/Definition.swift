@@ -194,14 +194,17 @@ extension Patch {
       NodePath.isInside(name, container) ? String(name.utf8.dropFirst(start))! : name
     }
     var ids: [NodeID: NodeID] = [:]
-    let own = published(by: container).map { published($0.node, $0.path) ?? ($0.node, $0.path) }
+    let own = published(by: container).map { parameter in
+      let target = published(parameter.node, parameter.path) ?? (parameter.node, parameter.path)
+      return (name: parameter.name, node: target.node, path: target.path)
+    }
     for node in allNodes(inside: container) {
       let name = plain(node.name)
       var alone = catalogue.alone(node, named: name, base: base?[named: name])
-      if let old = base?[named: name], old.kind == alone.kind {
-        for (_, path) in own where own.contains(where: { $0.node == node.name && $0.path == path }) {
-          alone.settings[path] = old.settings[path]
-        }
+      for parameter in own where parameter.node == node.name {
+        let (name, path) = (parameter.name, parameter.path)
+        let old = base?.publishing(name, path, of: alone.name, kind: alone.kind)
+        if let old, old.kind == alone.kind { alone.settings[path] = old.settings[path] }
       }
       alone = alone.with(id: result.freshID())
       ids[node.id] = alone.id
@@ -228,6 +231,18 @@ extension Patch {
       result.settings.comments[.publish(plain(name))] = settings.comments[.publish(name)]
     }
     return result
+  }
+
+  /// The node of a sub-patch's file that has a published parameter: that of the present name, or, where the node has been renamed
+  /// or gone into a sub-patch since, the one that the file publishes under the parameter's name. This patch is the file's.
+  private func publishing(
+    _ parameter: String, _ path: ParameterPath, of name: String, kind: String
+  ) -> Node? {
+    if let node = self[named: name] { return node }
+    guard case .setting(let node, let inner)? = settings.publications[parameter] else { return nil }
+    let target = published(node, inner) ?? (node, inner)
+    guard target.path == path, let old = self[named: target.node], old.kind == kind else { return nil }
+    return old
   }
 
   /// True for a cable inside a sub-patch, at any depth.
@@ -257,7 +272,8 @@ extension Patch {
     published(by: node.name).compactMap { parameter in
       let (name, path) = published(parameter.node, parameter.path) ?? (parameter.node, parameter.path)
       guard let inner = self[named: name], NodePath.isInside(name, node.name) else { return nil }
-      let there = base[named: String(name.utf8.dropFirst(node.name.utf8.count + 1))!]
+      let plain = String(name.utf8.dropFirst(node.name.utf8.count + 1))!
+      let there = base.publishing(parameter.name, path, of: plain, kind: inner.kind)
       let kind = catalogue[inner.kind]
       let standard = kind?[parameter: path.name]?.defaultValue(at: path)
       guard let value = inner.settings[path] ?? standard,

@@ -144,6 +144,29 @@ import Testing
     session.close()
   }
 
+  /// Published values stay each one's own when their node has another name or goes into a sub-patch, and the file keeps its.
+  @Test(arguments: [
+    ("rename verb/tank verb/echo", "echo"), ("rename room/tank room/echo", "echo"),
+    ("collapse verb/tank into verb/box", "box/tank"),
+    ("collapse room/tank room/tone into room/box", "box/tank"),
+  ])
+  func publishedValuesOutliveNewNamesOfTheirNodes(edit: String, name: String) throws {
+    let (folder, path) = try folder()
+    let session = try open(path)
+    try session.perform(edit)
+    try session.save()
+    session.close()
+    let saved = try text(path)
+    #expect(saved.contains("node verb patch file=fx/hall.patch\n"), "\(saved)")
+    #expect(saved.contains("node room patch file=fx/hall.patch size=12ms\n"), "\(saved)")
+    let hall = try text(folder.path + "/fx/hall.patch")
+    #expect(hall.contains("node \(name) delay time=30ms feedback=40% mix=100%"), "\(hall)")
+    let again = try open(path)
+    defer { again.close() }
+    #expect(again.diagnostics == [])
+    #expect(value(again, "verb/" + name, "time") == "30ms" && value(again, "room/" + name, "time") == "12ms")
+  }
+
   /// What was each one's own becomes one for all: that of the sub-patch in which it is said.
   @Test(arguments: [
     "copy verb/tank verb/more", "copy room/tank room/more", "publish verb/size off", "publish room/size off",
