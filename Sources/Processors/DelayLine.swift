@@ -80,6 +80,20 @@ struct DelayLine: BitwiseCopyable {
   /// Asks for a block from `position` on, before it is read or written.
   @inline(__always) @_noLocks func fetch(_ position: Int) { sostenuto_fetch(address(position), 320) }
 
+  /// Where a whole block can be read from `position` on; nil: the end lies within it.
+  @inline(__always) @_noLocks func whole(_ position: Int) -> UnsafePointer<Float>? {
+    let place = position & (length &- 1)
+    return place &+ blockCapacity <= length &+ 16 ? UnsafePointer(frames + place) : nil
+  }
+
+  /// Where a block is written that begins at a multiple of 64, before which the end does not come.
+  @inline(__always) @_noLocks func room(_ position: Int) -> UnsafeMutablePointer<Float> { address(position) }
+
+  /// Repeats the first sixteen frames behind the end, if it is these that begin at `position`.
+  @inline(__always) @_noLocks func close(_ values: Frames, at position: Int) {
+    if position & (length &- 1) == 0 { frames.store(values, length) }
+  }
+
   /// Repeats the first frames behind the end.
   @_noLocks func closeRing() { copyMemory(frames + length, frames, 64) }
 
