@@ -77,6 +77,8 @@ struct LoadedFile: Sendable {
   var isGentle = false
   private var entries: [FileRequest: Entry] = [:]
   private var pending: [FileRequest: LoadProgress] = [:]
+  /// Requests in use whose files could not be loaded, and the versions of these files seen since.
+  private var failures: [FileRequest: FileWatch.Seen] = [:]
   private var turn = 0
   /// One file after the other.
   let queue = DispatchQueue(label: "sostenuto.files", qos: .utility)
@@ -119,8 +121,25 @@ struct LoadedFile: Sendable {
     if let known = known(request) { return known }
     let stamp = FileStamp(path: request.path)
     let file = reader(request, options(LoadProgress()))
-    entries[request] = Entry(stamp: stamp, file: file, turn: turn)
+    store(file, stamp)
     return file
+  }
+
+  private func store(_ file: LoadedFile, _ stamp: FileStamp?) {
+    entries[file.request] = Entry(stamp: stamp, file: file, turn: turn)
+    failures[file.request] = file.resource == nil ? FileWatch.Seen(known: stamp) : nil
+  }
+
+  /// Begins failed loads anew: those whose file others have written since, or `all`.
+  func retryFailures(all: Bool = false) {
+    for (request, last) in failures {
+      let stamp = FileStamp(path: request.path)
+      var seen = last
+      let isDue = seen.isDue(stamp)
+      if isDue { seen.settle(stamp) }
+      failures[request] = seen
+      if all || (isDue && !stamp.isBlank) { begin(request) }
+    }
   }
 
   /// Loads it in the background; `collectLoaded` returns it later.
@@ -159,7 +178,15 @@ struct LoadedFile: Sendable {
       progress.cancel()
       pending[request] = nil
     }
-    for request in requests { entries[request]?.turn = turn }
+    failures = failures.filter { requests.contains($0.key) }
+    for request in requests {
+      guard let entry = entries[request] else { continue }
+      entries[request]?.turn = turn
+      // An edit may lead back to a file that has failed before.
+      if entry.file.resource == nil, failures[request] == nil {
+        failures[request] = FileWatch.Seen(known: entry.stamp)
+      }
+    }
     var spare = 0
     for (request, entry) in entries.sorted(by: { $0.value.turn > $1.value.turn }) where entry.turn < turn {
       spare += entry.file.resource?.bytes ?? 0
@@ -183,7 +210,7 @@ struct LoadedFile: Sendable {
     var files: [LoadedFile] = []
     for result in results where pending[result.file.request] === result.progress {
       pending[result.file.request] = nil
-      entries[result.file.request] = Entry(stamp: result.stamp, file: result.file, turn: turn)
+      store(result.file, result.stamp)
       files.append(result.file)
     }
     return files

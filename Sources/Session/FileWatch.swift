@@ -25,6 +25,8 @@ struct FileWatch {
   /// The places of these files, and of which patch.
   var revision: Revision?
   var places: [String] = []
+  /// When to look at the files of nodes that could not be loaded.
+  var nextFailureLook: Int64 = 0
   var conflicts = 0
   /// Nodes that the last version changed, until then.
   var changed: (nodes: Set<NodeID>, until: Int64)?

@@ -4,10 +4,12 @@ import PatchLanguage
 
 /// A file that others changed while it was open here.
 extension Session {
-  /// Loads the file's present version as one undoable edit; nodes that stay go on sounding. Returns a
-  /// description.
+  /// Loads the file's present version as one undoable edit; nodes that stay go on sounding. Files that nodes lack
+  /// are tried again. Returns a description.
   public func reload() throws -> String {
     try take(try readAgain())
+    // An instrument's own file may be as it was, and the sound that it names be there now.
+    library.retryFailures(all: true)
     return "reloaded \(file ?? ""); undo brings your own edits back"
   }
 

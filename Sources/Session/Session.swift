@@ -250,6 +250,7 @@ public struct SessionOptions: Sendable {
     maintainJournal()
     followFile()
     followDefinitions()
+    followFailedFiles()
     noticeLosses()
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }

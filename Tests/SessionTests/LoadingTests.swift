@@ -187,6 +187,106 @@ import Testing
     session.close()
   }
 
+  /// Ways in which a file gets to where a patch looks for it.
+  enum Arrival: CaseIterable { case byRename, inTwoParts, overABrokenOne }
+
+  /// Nobody has to name a file again that comes late, or is made whole.
+  @Test(arguments: Arrival.allCases) func aFileThatComesLateIsLoaded(_ way: Arrival) throws {
+    let sound = try Data(contentsOf: URL(fileURLWithPath: repository + "/Instruments/organ/loud-036.wav"))
+    let path = folder.path + "/late.wav"
+    if way == .overABrokenOne { _ = try folder.file("late.wav", "no sound") }
+    let desk = try LateDesk(folder, instrument: "late.wav")
+    desk.look()
+    #expect(desk.piano?.file == nil && desk.piano?.fault != nil)
+    #expect(desk.told.contains { $0.contains("late.wav") })
+    desk.look(40)
+    #expect(!desk.told.contains { $0.contains("late.wav") }, "said once")
+    // A locked stage changes nothing that sounds by itself.
+    desk.session.holdsFileBack = way != .inTwoParts
+    switch way {
+    case .byRename:
+      try sound.write(to: URL(fileURLWithPath: path + ".part"))
+      try FileManager.default.moveItem(atPath: path + ".part", toPath: path)
+    case .inTwoParts:
+      try sound.prefix(sound.count / 2).write(to: URL(fileURLWithPath: path))
+      desk.look(1)
+      try sound.write(to: URL(fileURLWithPath: path))
+    case .overABrokenOne:
+      try sound.write(to: URL(fileURLWithPath: path))
+    }
+    desk.look(way == .inTwoParts ? 1 : 5)
+    #expect(desk.piano?.file == nil)
+    desk.session.holdsFileBack = false
+    desk.look()
+    #expect(desk.piano?.file == "late.wav" && desk.piano?.fault == nil)
+    #expect(!desk.session.isModified)
+    desk.session.close()
+  }
+
+  /// A file that undo leads back to is looked for as one that has just been named.
+  @Test func aFileThatComesLateIsLoadedAfterAnUndoToo() throws {
+    let desk = try LateDesk(folder, instrument: "late.wav")
+    desk.look()
+    try desk.session.perform("set piano.instrument \(Self.organ)")
+    desk.look()
+    #expect(desk.piano?.file == "organ.sfz")
+    try desk.session.undo()
+    desk.look()
+    #expect(desk.piano?.fault != nil)
+    try FileManager.default.copyItem(
+      atPath: repository + "/Instruments/organ/loud-036.wav", toPath: folder.path + "/late.wav")
+    desk.look()
+    #expect(desk.piano?.file == "late.wav" && desk.piano?.fault == nil)
+    desk.session.close()
+  }
+
+  /// What an instrument names may come later, too, while the instrument's own file stays as it is.
+  @Test func reloadTriesFilesAgainThatHaveFailed() throws {
+    _ = try folder.file("b.sfz", "<group>\n<region> sample=late.wav key=60\n")
+    let desk = try LateDesk(folder, instrument: "b.sfz")
+    desk.look()
+    #expect(desk.piano?.fault?.contains("late.wav") == true)
+    try FileManager.default.copyItem(
+      atPath: repository + "/Instruments/organ/loud-036.wav", toPath: folder.path + "/late.wav")
+    _ = try desk.session.reload()
+    desk.look(0)
+    #expect(desk.piano?.file == "b.sfz" && desk.piano?.fault == nil)
+    desk.session.close()
+  }
+
+  /// A session that looks for the file of its node when the test says so.
+  @MainActor private final class LateDesk {
+    let session: Session
+    /// Later than the clock's, so that a tick does not look by itself.
+    private var time: Int64 = 1 << 62
+
+    init(_ folder: Folder, instrument: String) throws {
+      var options = SessionOptions()
+      options.followsFile = true
+      session = Session(options: options)
+      let lines = [
+        "sostenuto 1", "node piano sampler instrument=\(instrument)", "node out output",
+        "connect piano -> out", "",
+      ]
+      try session.open(try folder.file("late.patch", lines.joined(separator: "\n")))
+    }
+
+    /// As many looks as a change needs, and some more; then all loads are in use.
+    func look(_ count: Int = 5) {
+      for _ in 0..<count {
+        session.followFailedFiles(now: time)
+        time += FileWatch.interval
+      }
+      session.library.queue.sync {}
+      session.tick()
+      try? session.renderOneBlock()
+      session.tick()
+    }
+
+    var piano: NodeReport? { session.report.nodes.first { $0.name == "piano" } }
+    var told: [String] { session.takeNotices().words }
+  }
+
   /// An error in a scale file keeps the old tuning, instead of twelve equal steps.
   @Test func aTuningThatCannotBeReadLeavesTheOldOneAndSaysWhere() throws {
     let good = try folder.file("good.scl", "a scale\n 2\n 3/2\n 2/1\n")
