@@ -7,6 +7,8 @@ import Session
 enum Main {
   static func main() {
     Interruption.admit()
+    // A file at the largest size that is allowed is an error, as a full disk is, not the process's end.
+    signal(SIGXFSZ, SIG_IGN)
     var running: CommandDescription?
     do {
       switch try Sostenuto.commands.read(Array(CommandLine.arguments.dropFirst())) {

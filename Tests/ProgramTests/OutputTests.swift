@@ -96,6 +96,20 @@ import Testing
     #expect(closed.status == 0 && closed.errors.isEmpty, "\(closed.errors)")
   }
 
+  /// A limit of file sizes is told as a full disk is; the signal that comes with it would end the program.
+  @Test func aFileAtItsLargestSizeIsAnError() throws {
+    let folder = try Folder()
+    _ = try folder.file("a.patch", "sostenuto 1\nnode t oscillator\nnode out output\nconnect t -> out\n")
+    for seconds in ["0.5", "3"] {
+      let outcome = try Program.run(
+        tool: "/bin/sh",
+        ["-c", "ulimit -f 8; '\(Program.path)' render a.patch --seconds \(seconds) -o o.wav"],
+        in: folder.path)
+      #expect(outcome.status == 1, "\(outcome.errors)")
+      #expect(outcome.errors.contains("o.wav"), "\(outcome.errors)")
+    }
+  }
+
   @Test func whatAFormatCannotHoldIsSaid() throws {
     let folder = try Folder()
     _ = try folder.file(
