@@ -5,13 +5,13 @@ import Realtime
 struct SectionSpan: BitwiseCopyable {
   let lane: Int
   let end: Int
-  /// Memory for work within the block.
+  /// Memory for work within the block, behind a row for the gains of an `Entry`.
   let room: UnsafeMutableRawPointer
 
   @inline(__always) @_noLocks init(_ block: Block) {
     lane = Int(block.time & 15)
     end = lane &+ block.frames
-    room = block.scratch
+    room = block.scratch + blockCapacity &* 4
   }
 
   /// Nothing of the past, nothing left over.
