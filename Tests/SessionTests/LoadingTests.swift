@@ -197,7 +197,7 @@ import Testing
     if way == .overABrokenOne { _ = try folder.file("late.wav", "no sound") }
     let desk = try LateDesk(folder, instrument: "late.wav")
     desk.look()
-    #expect(desk.piano?.file == nil && desk.piano?.fault != nil)
+    #expect(desk.piano?.file == nil && desk.lack != nil)
     #expect(desk.told.contains { $0.contains("late.wav") })
     desk.look(40)
     #expect(!desk.told.contains { $0.contains("late.wav") }, "said once")
@@ -245,7 +245,7 @@ import Testing
     _ = try folder.file("b.sfz", "<group>\n<region> sample=late.wav key=60\n")
     let desk = try LateDesk(folder, instrument: "b.sfz")
     desk.look()
-    #expect(desk.piano?.fault?.contains("late.wav") == true)
+    #expect(desk.lack?.contains("late.wav") == true)
     try FileManager.default.copyItem(
       atPath: repository + "/Instruments/organ/loud-036.wav", toPath: folder.path + "/late.wav")
     _ = try desk.session.reload()
@@ -284,6 +284,10 @@ import Testing
     }
 
     var piano: NodeReport? { session.report.nodes.first { $0.name == "piano" } }
+    /// Why there is no instrument.
+    var lack: String? {
+      if case .placeholder(let reason)? = piano?.state { reason } else { nil }
+    }
     var told: [String] { session.takeNotices().words }
   }
 
