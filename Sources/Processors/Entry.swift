@@ -16,7 +16,7 @@ struct Entry: BitwiseCopyable {
   @_noLocks init() { self.init(0.01) }
   @_noLocks private init(_ seconds: Float) { self.seconds = seconds }
 
-  /// That of the sound into a filter, which answers at once: a rise as long as the engine's fade would be a dip of 2.5 dB in
+  /// An entry into a filter, which answers at once: a rise as long as the engine's fade would be a dip of 2.5 dB in
   /// it. This one is half as long: a dip of 0.5 dB, and a resonance rings 60 dB softer than without a rise.
   static var ofFilter: Self { @_noLocks get { Self(0.005) } }
 

@@ -138,7 +138,7 @@ public struct Equalizer: Kernel {
     return isAsleep ? .silent : .sounding
   }
 
-  /// Lets pass what does not go in yet: most bands change little, so that nothing dips.
+  /// Adds the part of the input that the entry still holds back: most bands change little, so that nothing dips.
   @inline(never) @_noLocks private func passBeside(
     _ input: InputPort, _ output: OutputPort, _ entry: UnsafePointer<Float>, _ frames: Int
   ) {

@@ -56,7 +56,7 @@ final class DiskFile {
   private(set) var length: Int64 = 0
   /// The first failure.
   private(set) var fault: RecordingError?
-  /// What had been written could not be brought to disk: some of it may be lost, and nobody knows where.
+  /// A failed write-back: some of the file may be lost, and nobody knows where.
   private(set) var loss: RecordingError?
   private var isOpen = true
 

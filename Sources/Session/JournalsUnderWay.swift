@@ -9,7 +9,7 @@ import Synchronization
 final class JournalsUnderWay: Sendable {
   struct Written {
     var take: String
-    /// What the user should know.
+    /// Warnings for the user.
     var said: [Notice]
   }
 
@@ -25,7 +25,7 @@ final class JournalsUnderWay: Sendable {
   /// Seconds that a journal is waited for: most are written by then, and the take is told with them.
   private static let patience = 0.1
 
-  /// Has the journal of a take written by `work`, which returns what the user should know.
+  /// Has the journal of a take written by `work`, which returns warnings for the user.
   func begin(_ take: String, _ work: @escaping @Sendable () -> [Notice]) {
     state.withLock { $0.count += 1 }
     _ = Watched.call(within: Self.patience) { [self] in

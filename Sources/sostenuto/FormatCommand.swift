@@ -50,8 +50,8 @@ struct FormatCommand: Command {
     if isWrong { throw ExitCode(1) }
   }
 
-  /// Reads a patch without the files of its sub-patches, which may be elsewhere; and with them where its scenes name what is
-  /// inside.
+  /// Reads a patch without the files of its sub-patches, which may be elsewhere; and with them where its scenes name
+  /// parameters inside.
   private static func read(
     _ bytes: [UInt8], _ path: String
   ) -> (patch: Patch, diagnostics: [Diagnostic], catalogue: KindCatalogue) {

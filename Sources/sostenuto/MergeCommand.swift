@@ -45,7 +45,7 @@ struct MergeCommand: Command {
     } catch {
       guard path != nil else { throw error }
       // Git takes 1 for a conflict, and our side's file for the place of it: whoever resolves it would lose theirs unseen.
-      // What is beyond 128 ends the merge (git 2.42).
+      // A status beyond 128 ends the merge (git 2.42).
       Console.complain("\(error)")
       throw ExitCode(129)
     }

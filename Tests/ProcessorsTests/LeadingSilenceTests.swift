@@ -104,7 +104,7 @@ struct LeadingSilenceTests {
       [Modal.modes: [modes], Modal.decay: [0.02], Modal.damp: [50], Modal.freq: [700]], hasSide: false)
   }
 
-  /// What goes round leaves less than -200 dB in the lines, and nothing of that is heard before the next sound.
+  /// Feedback leaves less than -200 dB in the lines, and nothing of that is heard before the next sound.
   @Test(arguments: [Float(0), 60, -80]) func flanger(feedback: Float) {
     let position = SweptDelay.Position.self
     expectSameBits(

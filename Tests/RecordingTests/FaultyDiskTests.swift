@@ -294,7 +294,7 @@ import Testing
     for name in ["take.", "heard."] {
       #expect(
         said.contains { $0.text.contains(folder.file(name + ending)) && $0.text.contains("may be lost") })
-      // What is there stays.
+      // The part on disk stays.
       #expect(Heard(folder.file(name + ending))?.frames == 6400)
     }
   }

@@ -240,7 +240,7 @@ import Testing
     desk.session.close()
   }
 
-  /// What an instrument names may come later, too, while the instrument's own file stays as it is.
+  /// A sample that an instrument names may come later, too, while the instrument's own file stays as it is.
   @Test func reloadTriesFilesAgainThatHaveFailed() throws {
     _ = try folder.file("b.sfz", "<group>\n<region> sample=late.wav key=60\n")
     let desk = try LateDesk(folder, instrument: "b.sfz")

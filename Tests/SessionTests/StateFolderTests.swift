@@ -7,7 +7,7 @@ import Testing
 @Suite struct StateFolderTests {
   enum Kind: CaseIterable { case link, file, open, others }
 
-  /// What another person has put there is not used: the program goes on without.
+  /// A folder that another person has made there is not used: the program goes on without.
   @Test(arguments: Kind.allCases) func whatSomebodyElsePutInItsPlaceIsNotUsed(kind: Kind) throws {
     let folder = try Folder()
     let place = folder.path + "/sostenuto-\(geteuid())"

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Session
 
-/// What wakes what: a note begins within 64 frames, and the nodes behind it wake at the frame at which they are reached, in
+/// Order of waking: a note begins within 64 frames, and the nodes behind it wake at the frame at which they are reached, in
 /// every period. So what is behind a level at zero sleeps in every period, or in none.
 @MainActor @Suite(.serialized) struct WakingTests {
   private func render(

@@ -35,7 +35,7 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_even_taps(const float *ring, long lo
   return ((products[0] + products[4]) + (products[1] + products[5])) + ((products[2] + products[6]) + (products[3] + products[7]));
 }
 
-/* What goes back into a string: a frame, the one before and the one before that, of which `a` is the share of the outer ones. */
+/* The feedback of a string: a frame, the one before and the one before that, of which `a` is the share of the outer ones. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_string_loop(sostenuto_frames now, sostenuto_frames before, sostenuto_frames first,
                                                         sostenuto_frames a) {
   sostenuto_frames outer = (now + first) * a;

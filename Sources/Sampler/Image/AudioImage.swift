@@ -16,7 +16,7 @@ package struct AudioImage {
   package var identity: Int
   /// Chunk table of a file that streams from disk.
   package var stream: UnsafeMutablePointer<StreamTable>?
-  /// What a head reads that goes round.
+  /// Frames around both ends for a head that loops.
   package var seam: FileSeam
 
   package init(

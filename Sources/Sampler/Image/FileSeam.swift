@@ -10,7 +10,7 @@ package struct FileSeam: BitwiseCopyable {
   enum Side: UInt8, BitwiseCopyable {
     case start
     case end
-    /// Neither is near.
+    /// Neither end is near.
     case inside
   }
 
