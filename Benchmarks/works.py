@@ -632,19 +632,20 @@ def cs_comb(g, x, m, i):
     return f"comb {x}, {frames_of(i) * ROUNDS:.6f}, {frames_of(i):.8f}"
 
 
+# More in a row let nothing of the tone through, or blast at what they resound at.
 DELAYS = (
-    Work("still", lambda n, c: f"time={frames_of(n):.7f}s {ECHO}", total=256,
+    Work("still", lambda n, c: f"time={frames_of(n):.7f}s {ECHO}", total=64,
          scsynth=echo("CombN"), csound=cs_echo(cs_comb), pd=pd_echo()),
-    Work("half a frame", lambda n, c: f"time={frames_of(n):.7f}s {ECHO} shift={0.5 / RATE:.9f}s", total=256,
+    Work("half a frame", lambda n, c: f"time={frames_of(n):.7f}s {ECHO} shift={0.5 / RATE:.9f}s", total=64,
          scsynth=echo("CombC", 0.5), pd=pd_echo(shift="half"),
          csound=cs_echo(lambda g, x, m, i: f"flanger {x}, a({frames_of(i, 0.5):.8f}), 0.35")),
-    Work("shift moved", lambda n, c: f"time=20ms {ECHO}", (["shift"], 0, 0.001), at=(0.02, 0.001), total=128,
+    Work("shift moved", lambda n, c: f"time=20ms {ECHO}", (["shift"], 0, 0.001), at=(0.02, 0.001), total=64,
          scsynth=each(lambda g, x, m, i: g.mul_add(g.unit("CombC", x, 0.05, m, 0.13), 0.35, g.mul(x, 0.65))),
          csound=cs_echo(lambda g, x, m, i: f"flanger {x}, {m}, 0.35")),
-    Work("feedback moved", lambda n, c: f"time={frames_of(n):.7f}s {ECHO}", (["feedback"], 35, 5), at=(0.35, 0.05), total=256,
+    Work("feedback moved", lambda n, c: f"time={frames_of(n):.7f}s {ECHO}", (["feedback"], 35, 5), at=(0.35, 0.05), total=64,
          scsynth=each(lambda g, x, m, i: g.mul_add(g.unit("CombN", x, 0.05, frames_of(i), m), 0.35, g.mul(x, 0.65))),
          csound=cs_echo(lambda g, x, m, i: f"flanger {x}, a({frames_of(i):.8f}), {g.slow}"), pd=pd_echo(feedback=True)),
-    Work("mix moved", lambda n, c: f"time={frames_of(n):.7f}s {ECHO}", (["mix"], 35, 5), at=(0.35, 0.05), total=256,
+    Work("mix moved", lambda n, c: f"time={frames_of(n):.7f}s {ECHO}", (["mix"], 35, 5), at=(0.35, 0.05), total=64,
          scsynth=each(lambda g, x, m, i: g.mul_add(g.binary("-", g.unit("CombN", x, 0.05, frames_of(i), frames_of(i) * ROUNDS), x), m, x)),
          csound=cs_echo(cs_comb, mix=True), pd=pd_echo(mix=True)),
 )  # fmt: skip
