@@ -97,11 +97,7 @@ public struct Crossover: Kernel {
         if band < bands { room.turnBack(from: frames + 8 &* blockCapacity &* band) }
         channel = first
         while channel < first &+ count {
-          if band < bands {
-            multiplyWhole(room.row(channel), 1, to: block.outputs[band][channel])
-          } else {
-            setMemory(block.outputs[band][channel], 0, 4 &* blockCapacity)
-          }
+          write(room.row(channel), block, band, channel)
           channel &+= 1
         }
         band &+= 1
@@ -109,6 +105,17 @@ public struct Crossover: Kernel {
       first &+= 8
     }
     return .sounding
+  }
+
+  /// Writes a channel of a band: silence beyond the last one.
+  @inline(__always) @_noLocks private func write(
+    _ row: UnsafeMutablePointer<Float>, _ block: Block, _ band: Int, _ channel: Int
+  ) {
+    if band < bands {
+      multiplyWhole(row, 1, to: block.outputs[band][channel])
+    } else {
+      setMemory(block.outputs[band][channel], 0, 4 &* blockCapacity)
+    }
   }
 
   /// Splits a channel that is alone: nothing has to be turned.
@@ -123,11 +130,7 @@ public struct Crossover: Kernel {
     lanes.mend(channel)
     var band = 0
     while band < 4 {
-      if band < bands {
-        multiplyWhole(frames + blockCapacity &* band, 1, to: block.outputs[band][channel])
-      } else {
-        setMemory(block.outputs[band][channel], 0, 4 &* blockCapacity)
-      }
+      write(frames + blockCapacity &* band, block, band, channel)
       band &+= 1
     }
   }

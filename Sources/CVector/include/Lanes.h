@@ -208,32 +208,32 @@ SOSTENUTO_VECTOR void sostenuto_cross(float *frames, const float *numbers, long 
 #undef SOSTENUTO_CROSS
 }
 
+/* The same for any of these numbers of bands. */
+SOSTENUTO_VECTOR void sostenuto_cross_bands(float *frames, const float *numbers, long long step, float *states, long long bands,
+                                            const _Bool alone, long long count) {
+  if (bands == 2) {
+    sostenuto_cross(frames, numbers, step, states, 2, alone, count);
+  } else if (bands == 3) {
+    sostenuto_cross(frames, numbers, step, states, 3, alone, count);
+  } else {
+    sostenuto_cross(frames, numbers, step, states, 4, alone, count);
+  }
+}
+
 /* Two to four bands of the frames, each 512 floats behind the one before; the first takes the frames' place. `numbers` has
    64 frames each of g and 1 / (1 + g (g + sqrt 2)) for the first frequency, for the second and the third, in each frame
    `step` floats further. The part below a frequency is turned by the all-passes of those above, and the other way round, so
    that the sum of all is an all-pass. Sixteen states. */
 SOSTENUTO_VECTOR void sostenuto_cross_eight(float *frames, const float *numbers, long long step, float *states, long long bands,
                                             long long count) {
-  if (bands == 2) {
-    sostenuto_cross(frames, numbers, step, states, 2, 0, count);
-  } else if (bands == 3) {
-    sostenuto_cross(frames, numbers, step, states, 3, 0, count);
-  } else {
-    sostenuto_cross(frames, numbers, step, states, 4, 0, count);
-  }
+  sostenuto_cross_bands(frames, numbers, step, states, bands, 0, count);
 }
 
 /* The same of one channel whose frames follow each other, to the bit: bands are 64 floats apart. The states of the other
    seven may be anything. */
 SOSTENUTO_VECTOR void sostenuto_cross_one(float *frames, const float *numbers, long long step, float *states, long long bands,
                                           long long count) {
-  if (bands == 2) {
-    sostenuto_cross(frames, numbers, step, states, 2, 1, count);
-  } else if (bands == 3) {
-    sostenuto_cross(frames, numbers, step, states, 3, 1, count);
-  } else {
-    sostenuto_cross(frames, numbers, step, states, 4, 1, count);
-  }
+  sostenuto_cross_bands(frames, numbers, step, states, bands, 1, count);
 }
 
 /* Two rows of eight all-passes each, whose outputs are a quarter of a cycle apart (after the half-band filter, turned by a
