@@ -154,8 +154,8 @@ public final class OfflineRenderer {
 
   private var followed: TransportInput?
 
-  /// Called when maps have moved values, at the end of the 64 frames in which they have: what the patch makes of that begins
-  /// at the same frame for every period.
+  /// Called at the end of a cell of 64 frames in which maps have moved values: the patch follows at the same frame for every
+  /// period.
   public var moved: (() -> Void)?
 
   /// Renders `frames` frames and completes the files. With `silence`, it ends earlier if all has been silent

@@ -196,7 +196,7 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_sum_rows(const float *rows) {
   return __builtin_shufflevector(sums, sums, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
 }
 
-/* Four by four numbers in each half of four vectors, turned. */
+/* Transposes the 4 x 4 numbers in each half of four vectors. */
 SOSTENUTO_VECTOR void sostenuto_turn_fours(const sostenuto_eight *rows, sostenuto_eight *columns) {
   sostenuto_eight a = __builtin_shufflevector(rows[0], rows[1], 0, 8, 1, 9, 4, 12, 5, 13);
   sostenuto_eight b = __builtin_shufflevector(rows[2], rows[3], 0, 8, 1, 9, 4, 12, 5, 13);
@@ -510,8 +510,8 @@ SOSTENUTO_VECTOR _Bool sostenuto_magnitudes_exceed(sostenuto_frames v, float lim
   return __builtin_reduce_or((sostenuto_integers)(~(__builtin_elementwise_abs(v) <= (sostenuto_frames)limit))) != 0;
 }
 
-/* The compiler knows nothing about these lanes. Of a product whose lanes are known to be zeros and ones it would else calculate
-   the others one by one. */
+/* Hides the lanes of a vector from the compiler. If it knows that some are zero or one, it calculates the products of the
+   others one by one. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_any_lanes(sostenuto_frames v) {
 #if defined(__AVX512F__)
   __asm__("" : "+v"(v));

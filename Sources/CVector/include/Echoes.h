@@ -24,7 +24,7 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_even_taps(const float *ring, long lo
   const long long place = first & mask;
   sostenuto_frames products[8];
   if (place <= mask - 6) {
-    /* One address for all of them. */
+    /* The eight loads share one address register. */
     const float *at = ring + place;
 #pragma clang loop unroll(full)
     for (int n = 0; n < 8; n++) products[n] = *(const frames_of_memory *)(at + n) * weights[n];

@@ -31,7 +31,8 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_levels(sostenuto_frames shares, sost
   return (level - shares * level) + adds;
 }
 
-/* Shares as what one less them keeps has them, but for small ones (`SOSTENUTO_FOLLOW_SLOWLY`). */
+/* Shares rounded as `1 - share` rounds them, so that one channel has the bits of eight; small ones stay exact
+   (`SOSTENUTO_FOLLOW_SLOWLY`). */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_kept(sostenuto_frames shares) {
   return shares < SOSTENUTO_SMALL ? shares : 1.0f - (1.0f - shares);
 }

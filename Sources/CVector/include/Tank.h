@@ -22,7 +22,7 @@ SOSTENUTO_VECTOR void sostenuto_find_past(const float *sound, const int *starts,
   *(addresses_of_memory *)found = __builtin_convertvector(place, addresses) * 4 + (long long)sound;
 }
 
-/* The same of their places. */
+/* Addresses at which sixteen rings are written. */
 SOSTENUTO_VECTOR void sostenuto_find_places(float *sound, const int *starts, const int *places, float **found) {
   typedef int integers_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   typedef long long addresses __attribute__((ext_vector_type(16)));
@@ -38,7 +38,7 @@ SOSTENUTO_VECTOR void sostenuto_move_places(int *places, const int *sizes, int f
   *(integers_of_memory *)places = place - (size & (place >= size));
 }
 
-/* Which of sixteen blocks at these places lie in a ring's first 64 frames or go beyond its end, a bit each. */
+/* A bit for each of sixteen blocks that lies in its ring's first 64 frames or goes beyond the end. */
 SOSTENUTO_VECTOR unsigned sostenuto_are_at_ends(const int *places, const int *sizes, int frames) {
   typedef int integers_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   typedef _Bool flags __attribute__((ext_vector_type(16)));
@@ -79,7 +79,7 @@ SOSTENUTO_VECTOR void sostenuto_diffuse(const float *const *from, float *const *
   }
 }
 
-/* Eight vectors, turned: vector i has what was lane i of each. */
+/* Transposes eight vectors: vector i gets lane i of each. */
 SOSTENUTO_VECTOR void sostenuto_turn_vectors(sostenuto_eight *v) {
   sostenuto_eight low[4], high[4];
   sostenuto_turn_fours(v, low);
@@ -106,12 +106,12 @@ SOSTENUTO_VECTOR void sostenuto_shelve(sostenuto_eight *v, float *numbers, const
     for (int part = 0; part < parts && n < count; part++) {
       sostenuto_eight *c = numbers_of_parts[part], *b = before[part], x = v[n + 8 * part];
       if (steps) c[0] += *(const row_of_memory *)(steps + 8 * part);
-      /* A frame waits for one product of the last one, for each filter. */
+      /* Latency of a frame: one multiply-add in each filter. */
       sostenuto_eight past = c[1] * b[0], sum = c[0] * x + past, y = sum - c[2] * b[1];
       sostenuto_eight both = c[3] * b[1] + y, z = both - c[4] * b[2];
       b[0] = x, b[1] = y, b[2] = z, v[n + 8 * part] = z;
       if (steps) {
-        /* The next frame multiplies what is past with what these are now. */
+        /* These four are for the next frame, in which they multiply past values. */
 #pragma clang loop unroll(full)
         for (int i = 1; i < 5; i++) c[i] += *(const row_of_memory *)(steps + 16 * i + 8 * part);
       }
@@ -140,7 +140,7 @@ SOSTENUTO_VECTOR void sostenuto_mix_lines(const float *const *from, float *const
   sums[0] -= sums[2], sums[1] -= sums[3];
   *(row_of_memory *)(outputs + frame) = sums[0] + sums[1];
   *(row_of_memory *)(outputs + 64 + frame) = sums[0] - sums[1];
-  /* Both halves at once where there are registers for them, so that neither waits. */
+  /* Both halves at once where there are enough registers: one is calculated while the other waits. */
   enum { parts = sostenuto_has_wide_vectors ? 2 : 1 };
 #pragma clang loop unroll(full)
   for (int first = 0; first < 2; first += parts) {
@@ -150,7 +150,7 @@ SOSTENUTO_VECTOR void sostenuto_mix_lines(const float *const *from, float *const
 #pragma clang loop unroll(full)
     for (int i = first; i < first + parts; i++) sostenuto_turn_vectors(v + 8 * i);
   }
-  /* Of the matrix the first row has the same sign for all lines, and the second one in turns. */
+  /* The matrix spreads row 0 to all lines with one sign, and row 1 with alternating signs. */
   v[0] += *(const row_of_memory *)(buses + frame);
   v[1] += *(const row_of_memory *)(buses + 64 + frame);
 #pragma clang loop unroll(full)

@@ -16,7 +16,7 @@ typedef struct {
   float start, slope;
 } sostenuto_wave_level;
 
-/* Sixteen frames of a table at phases of their own, with a share of the next wave: the cubic B-spline through four points (I. Schoenberg,
+/* Sixteen frames of a table, each at its own phase, with a share of the next wave: the cubic B-spline through four points (I. Schoenberg,
    1946), in sum the wave, of whose harmonics the table has as much more as the spline takes away. `places`: where the points begin, but
    for the lowest bits, which are left out. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_wave_spline(const float *table, const unsigned *places, int left_out, sostenuto_integers phases,

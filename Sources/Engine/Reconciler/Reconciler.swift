@@ -25,7 +25,8 @@ final class Reconciler {
     var isRecompiling = false
     /// It takes an edit back.
     var isUndo = false
-    /// Maps have moved the values already, and the patch follows: nothing else has to happen.
+    /// The edit follows a movement that maps have made on the audio thread: it changes values only, and revives no muted
+    /// node.
     var isMoved = false
     /// Engine frame of execution, if it was requested exactly; nil: the start of a later block.
     var time: Int64?
