@@ -31,6 +31,40 @@ import Testing
     #expect(after.count == 2 && abs(after[0] - 0.25) < 1e-6 && abs(after[1] - 0.125) < 1e-6)
   }
 
+  @Test(arguments: 1...8 as ClosedRange<UInt64>) func everyChannelThatANodeComesToHaveIsMeasured(seed: UInt64)
+    throws
+  {
+    var random = SeededGenerator(seed: seed)
+    let bench = Bench(period: [17, 64, 256].randomElement(using: &random)!)
+    bench.engine.isMetering = true
+    let levels = (0..<64).map { _ in Float.random(in: 0.01...1, using: &random) }
+    for (channel, level) in levels.enumerated() { bench.feed(level, channel: channel) }
+    let widths = (0..<5).map { _ in Int.random(in: 1...64, using: &random) }
+    var text =
+      "node a gain\nnode b crossover\nconnect a -> b\nnode out output channels=2\nconnect b.band1 -> out\n"
+    for (index, width) in widths.enumerated() { text += "node in\(index) input channels=\(width)\n" }
+    try bench.begin(text)
+    func outputs(_ name: String) -> [PortReport] {
+      bench.engine.report().nodes.first { $0.name == name }?.outputs ?? []
+    }
+    for (index, width) in widths.enumerated() {
+      bench.perform("connect in\(index) -> a")
+      if index > 0 { bench.perform("disconnect in\(index - 1) -> a") }
+      bench.settle()
+      bench.render(9600)
+      _ = outputs("a")
+      bench.render(256)
+      let (gain, bands) = (outputs("a"), outputs("b"))
+      #expect(
+        gain.map { Array($0.peaks.prefix(width)) } == [Array(levels.prefix(width))], "\(width) of \(widths)")
+      for band in bands { #expect(band.peaks.count == gain.first?.peaks.count, "\(band.name), \(widths)") }
+      let low = bands.first { $0.name == "band1" }?.means ?? []
+      for (mean, level) in zip(low, levels.prefix(width)) {
+        #expect(abs(mean - level) < 0.02 * level, "\(width) of \(widths): \(mean) for \(level)")
+      }
+    }
+  }
+
   @Test(arguments: [7, 64, 480]) func aMeterShowsTheMeanOfASoundAsAVolumeIndicatorDoes(period: Int) throws {
     let bench = Bench(period: period)
     bench.engine.isMetering = true

@@ -54,7 +54,7 @@ final class EngineNode {
   var kernelMemory: KernelMemory?
   /// Values for which the kernel's memory is large enough, where it follows them.
   private var reserve: (values: [[Float]], moving: Set<Int>)?
-  private var memory: NodeMemory?
+  private(set) var memory: NodeMemory?
   var resource: Resource?
   /// Instance of a kind that is only known at run time, and its preparation while that is under way.
   var instance: ForeignInstance?
@@ -205,6 +205,7 @@ final class EngineNode {
         meterCount: UInt16(clamping: memory.meterCount)))
     slot = memory.slot
     row.pointee.parameterElements = Int32(memory.mostRamps)
+    row.pointee.hotBytes = UInt16(clamping: memory.hotSize)
   }
 
   /// The command that gives a parameter memory for so many elements, and for the node's channels; nil if it has that.
@@ -213,6 +214,13 @@ final class EngineNode {
     memory?.makeRoom(for: elements, channels: mainChannels.width, of: parameter).map {
       .makeRoom(slot, parameter: Int32(parameter), $0)
     }
+  }
+
+  /// The command that gives it meters for its present channels; nil if it has those. Worker.
+  func makeMeters() -> Command? {
+    guard let meters = memory?.makeMeters(for: outputChannels.reduce(0, +)), let count = memory?.meterCount
+    else { return nil }
+    return .meters(slot, meters, count: Int32(count))
   }
 
   private static func makeQueue() -> UnsafeMutablePointer<EventQueue> {

@@ -34,6 +34,8 @@ struct NodeRow: BitwiseCopyable {
   var runningSum: UnsafeMutablePointer<RunningSum>?
   /// Largest number of moving parameter values in one block.
   var parameterElements: Int32 = 0
+  /// Bytes that a block may read from the slot on (`NodeMemory`).
+  var hotBytes: UInt16 = 0
   /// True when its channel counts follow its cables.
   let hasFlexiblePorts: Bool
   let takesEvents: Bool

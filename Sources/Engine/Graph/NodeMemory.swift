@@ -63,8 +63,9 @@ struct NodeMemory {
   let crossfades: UnsafeMutablePointer<CrossfadeStream>
   let kernel: UnsafeMutableRawPointer
   let parameters: UnsafeMutablePointer<ParameterState>
-  let meters: UnsafeMutablePointer<ChannelMeter>
-  let meterCount: Int
+  /// One for each audio output channel, and for those that it comes to have.
+  private(set) var meters: UnsafeMutablePointer<ChannelMeter>
+  private(set) var meterCount: Int
   let readingCount: Int
   private let singles: UnsafeMutablePointer<Float>
   private var elements: [Elements]
@@ -72,7 +73,8 @@ struct NodeMemory {
   private var rooms: [(base: UnsafeMutableRawPointer, size: Int)] = []
   private let cold: UnsafeMutableRawPointer
   private let hot: UnsafeMutableRawPointer
-  private let hotSize: Int
+  /// Bytes of the piece that every block touches.
+  let hotSize: Int
   private let coldSize: Int
   private let pools: NodePools
 
@@ -99,7 +101,8 @@ struct NodeMemory {
       let most = ParameterState.capacity(isPerChannel: description?.isPerChannel == true, values: values)
       return (values, most, description?.smoothing == .ramp, description?.isPerChannel == true)
     }
-    meterCount = 64 * node.outputChannels.count
+    // Most nodes stay mono or stereo, and meters for 64 channels would be most of such a node's memory.
+    meterCount = (node.outputChannels.reduce(0, +) + 1) & ~1
     readingCount = min(node.type?.description.readings.count ?? 0, 255)
 
     var layout = Layout()
@@ -118,6 +121,8 @@ struct NodeMemory {
 
     layout = Layout()
     let parametersAt = layout.place(ParameterState.self, count)
+    // Behind the parameters, where `NodeSlot.readings` looks; zeroed memory is what they begin with.
+    _ = layout.place(Atomic<UInt32>.self, readingCount)
     let places = sizes.map { size in
       let capacity = size.isRamp && size.values > 1 ? size.most : 1
       let ramps = layout.place(Ramp.self, capacity)
@@ -126,8 +131,6 @@ struct NodeMemory {
       return (ramps: ramps, capacity: capacity, many: many)
     }
     let metersAt = layout.place(ChannelMeter.self, meterCount)
-    // Behind the meters, where `NodeSlot.readings` looks; zeroed memory is what they begin with.
-    _ = layout.place(Atomic<UInt32>.self, readingCount)
     coldSize = layout.size
     let cold = pools.rest.allocate(coldSize)
     self.cold = cold
@@ -141,6 +144,15 @@ struct NodeMemory {
     }
     meters = (cold + metersAt).bindMemory(to: ChannelMeter.self, capacity: meterCount)
     for index in 0..<meterCount { (meters + index).initialize(to: ChannelMeter()) }
+  }
+
+  /// Meters for so many channels of all outputs; nil: there are enough.
+  mutating func makeMeters(for channels: Int) -> UnsafeMutablePointer<ChannelMeter>? {
+    guard channels > meterCount else { return nil }
+    while meterCount < channels { meterCount = max(2 * meterCount, 8) }
+    meters = allocate(meterCount)
+    for index in 0..<meterCount { (meters + index).initialize(to: ChannelMeter()) }
+    return meters
   }
 
   /// Initialises one parameter, at rest at `values`.
@@ -176,7 +188,7 @@ struct NodeMemory {
     return room.ramps == nil && room.many == nil ? nil : room
   }
 
-  private mutating func allocate<T>(_ count: Int) -> UnsafeMutablePointer<T> {
+  private mutating func allocate<T: ~Copyable>(_ count: Int) -> UnsafeMutablePointer<T> {
     let size = count * MemoryLayout<T>.stride
     let base = pools.rest.allocate(size)
     rooms.append((base, size))

@@ -46,6 +46,7 @@ extension Reconciler {
     let (inputs, outputs) = node.preparedChannels
     if let (command, garbage) = node.widen(inputs: inputs, outputs: outputs, rate: engine.rate) {
       work.commands.append(command)
+      if let meters = node.makeMeters() { work.commands.append(meters) }
       for index in node.sentValues.indices {
         if let room = node.makeRoom(for: node.sentValues[index].count, of: index) {
           work.commands.append(room)

@@ -86,6 +86,8 @@ extension Reconciler {
 
   /// Factor by mute, solo and polarity for cables that add to a gain; cables that multiply it need none.
   private func switched(_ port: PortReference) -> Float {
+    // Most cables lead into audio inputs: no copy of the document's node for those.
+    if graph.current[port.node]?.inputs.contains(where: { $0.name == port.port }) == true { return 1 }
     guard let node = patch[port.node], let description = engine.kinds[node.kind]?.description,
       let (index, path) = description.parameter(ofPort: port.port),
       description.parameters[index].switches != nil, description.parameters[index].isModulatedByKernel

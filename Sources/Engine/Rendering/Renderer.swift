@@ -338,6 +338,7 @@ public final class Renderer: @unchecked Sendable {
       dispatchWiden(node.pointee.tag, node.pointee.kernel, widening, memory)
       node.pointee.widenParameters(widening)
       countMove()
+    case .meters(let node, let meters, let count): node.pointee.use(meters, count: Int(count))
     case .widenRing(let cable, let from, let to, let isDiscrete):
       cable.pointee.widen(from: Int(from), to: Int(to), isDiscrete: isDiscrete)
     case .maps(let next): maps = next

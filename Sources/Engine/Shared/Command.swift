@@ -24,6 +24,8 @@ enum Command {
   case event(UnsafeMutablePointer<NodeSlot>, Event)
   case use(UnsafeMutablePointer<NodeSlot>, UnsafeMutablePointer<ResourceHeader>?)
   case widen(UnsafeMutablePointer<NodeSlot>, memory: UnsafeMutableRawPointer, Widening)
+  /// A node that has widened gets meters for all of its channels.
+  case meters(UnsafeMutablePointer<NodeSlot>, UnsafeMutablePointer<ChannelMeter>, count: Int32)
   /// The source of a delayed cable has widened.
   case widenRing(UnsafeMutablePointer<CableSlot>, from: Int32, to: Int32, isDiscrete: Bool)
   /// The maps from now on; nil: none.

@@ -156,8 +156,8 @@ struct NodeSlot: ~Copyable {
   /// Event queue of kinds that take events; the others share one queue that stays empty.
   let events: UnsafeMutablePointer<EventQueue>
   let eventOutput: UnsafeMutablePointer<EventQueue>?
-  /// One per audio output channel.
-  let meters: UnsafeMutablePointer<ChannelMeter>
+  /// One per audio output channel. Audio thread; the worker knows them by `NodeMemory`.
+  private(set) var meters: UnsafeMutablePointer<ChannelMeter>
   let parameterCount: Int32
   /// Number in the trace.
   let number: Int32
@@ -190,7 +190,7 @@ struct NodeSlot: ~Copyable {
   let isSilent = Atomic<Bool>(false)
   /// Figures that its kernel reports.
   let readingCount: UInt8
-  let meterCount: UInt16
+  private(set) var meterCount: UInt16
   /// The output that made the blast shield mute it, as the bit pattern of a float; 0: not muted. A muted node
   /// sleeps, and nothing wakes it.
   let blast = Atomic<UInt32>(0)
@@ -203,11 +203,22 @@ struct NodeSlot: ~Copyable {
   /// The bit that several parameters share.
   static var lateParameters: UInt64 { @_noLocks get { 1 &<< 63 } }
 
-  /// Latest figures of its kernel's report, as bit patterns of floats; they lie behind the meters.
+  /// Latest figures of its kernel's report, as bit patterns of floats; they lie behind the parameters' states.
   var readings: UnsafeMutablePointer<Atomic<UInt32>> {
     @_noLocks get {
-      UnsafeMutableRawPointer(meters + Int(meterCount)).assumingMemoryBound(to: Atomic<UInt32>.self)
+      UnsafeMutableRawPointer(parameters + Int(parameterCount)).assumingMemoryBound(to: Atomic<UInt32>.self)
     }
+  }
+
+  /// Measures with other meters from now on, which go on where these are. Audio thread.
+  @_noLocks mutating func use(_ meters: UnsafeMutablePointer<ChannelMeter>, count: Int) {
+    var index = 0
+    while index < Int(meterCount) {
+      meters[index].power.store(self.meters[index].power.load(ordering: .relaxed), ordering: .relaxed)
+      index &+= 1
+    }
+    self.meters = meters
+    meterCount = UInt16(truncatingIfNeeded: count)
   }
 
   /// Wakes it; a muted node sleeps on. Audio thread.

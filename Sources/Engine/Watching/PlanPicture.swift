@@ -251,7 +251,7 @@ struct PlanPicture {
 
   private mutating func refreshNode(_ index: Int, _ now: Int64, _ rate: Double) -> Bool {
     let node = subjects[index].node
-    guard let slot = node.slot else { return false }
+    guard let slot = node.slot, let meters = node.memory?.meters else { return false }
     var isChanged = false
     let state = Self.state(node, now, rate)
     if nodes[index].state != state {
@@ -281,7 +281,7 @@ struct PlanPicture {
     for port in nodes[index].outputs.indices {
       var channel = subjects[index].meters[port]
       for place in nodes[index].outputs[port].peaks.indices {
-        let meter = slot.pointee.meters + channel
+        let meter = meters + channel
         channel += 1
         var peak: Float = 0
         if meter.pointee.peak.load(ordering: .relaxed) != 0 {
