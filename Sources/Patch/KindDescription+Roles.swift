@@ -60,7 +60,7 @@ extension KindDescription {
 
   /// Loudness of an output beside that of the input, or beside full scale for a source.
   public enum Amplification: Sendable, Hashable {
-    /// Never louder, without modulation.
+    /// Never louder, without modulation; or never beyond full scale by much.
     case never
     /// Louder where a value of this parameter exceeds 1 (0 dB).
     case by(String)

@@ -27,7 +27,7 @@ public struct Random: Kernel {
         "seed", "Another number gives other values; 0: by the node's name.", form: .integer,
         range: 0...999_999, default: .number(0, .none), smoothing: .kernel),
       .count("channels", "How many values, one a channel.", default: 1),
-    ], face: .level, amplification: .possible, cost: .init(30, perChannel: 12))
+    ], face: .level, amplification: .never, cost: .init(30, perChannel: 12))
 
   /// Positions in `description.parameters`.
   public static var low: Int { @_noLocks get { 0 } }

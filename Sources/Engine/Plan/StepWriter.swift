@@ -88,6 +88,7 @@ struct StepWriter {
           isRead: isRead(output, of: row)))
     }
     step.takesEvents = row.pointee.takesEvents
+    step.fetchedBytes = min(max(row.pointee.hotBytes, 192) - 64, 512)
     step.mayGrow = inlets.list.contains { $0.buffer >= 0 || $0.parameter >= 0 }
     step.ports = ports
     step.context.inputs = UnsafePointer(ports)
@@ -198,7 +199,7 @@ struct StepWriter {
 
   /// The sum of an inlet's cables.
   private func sum(_ inlet: Inlet, _ wires: ArraySlice<Wire>) -> UnsafeMutablePointer<InletSum> {
-    let sum: UnsafeMutablePointer<InletSum> = memory.reserve(1)
+    let sum: UnsafeMutablePointer<InletSum> = wires.count > 1 ? memory.reserveLines(1) : memory.reserve(1)
     let isSilent: UnsafeMutablePointer<Bool> = memory.reserve(1)
     isSilent.initialize(to: true)
     let sources: UnsafeMutablePointer<MixSource> = memory.reserve(wires.count)
@@ -209,7 +210,8 @@ struct StepWriter {
       to: InletSum(
         output: OutputPort(base: base(of: inlet), count: inlet.width), silence: isSilent,
         sources: sources, sourceCount: Int32(wires.count),
-        mayBeDirect: inlet.parameter >= 0 && inlet.channels == 1))
+        mayBeDirect: inlet.parameter >= 0 && inlet.channels == 1,
+        few: FewSources(sources, count: wires.count)))
     return sum
   }
 
@@ -314,7 +316,8 @@ extension Step {
       eventOutput: node.pointee.eventOutput)
     self.init(
       context: context, eventSources: PieceMemory.none(), operation: operation, takesEvents: false,
-      mayGrow: false, outputCount: 0, inputCount: 0, portCount: 0, eventSourceCount: 0, node: node,
+      mayGrow: false, outputCount: 0, inputCount: 0, portCount: 0, fetchedBytes: 128,
+      eventSourceCount: 0, node: node,
       ports: PieceMemory.none(), bindings: PieceMemory.none(), outputSilence: PieceMemory.none(),
       record: UnsafeMutableRawPointer(PieceMemory.none() as UnsafeMutablePointer<Chain>), modulated: 0)
   }

@@ -142,6 +142,8 @@ extension StepRunner {
     }
     inlet.pointee.isSimple = isSimple
     inlet.pointee.isUnity = isSimple && isUnity
+    let count = inlet.pointee.sourceCount
+    inlet.pointee.isFew = isSimple && isUnity && count > 1 && count <= 4
     if isSettled { inlet.pointee.settledAt = moves }
   }
 

@@ -32,37 +32,27 @@ extension StepRunner {
   /// Sums cables without taps or delays, at rest, with a channel's whole block in registers: each source is read once, and the
   /// sum is written once. In the order of the cables, as `MixSum` adds them, to the bit.
   @inline(__always) @_noLocks func addWhole(_ inlet: UnsafeMutablePointer<InletSum>) -> WholeSum {
-    if inlet.pointee.wereAllHeard, inlet.pointee.isUnity, inlet.pointee.sourceCount <= 4,
-      inlet.pointee.sourceCount > 1
-    {
-      return addFew(inlet)
-    }
-    return addMany(inlet)
+    inlet.pointee.wereAllHeard && inlet.pointee.isFew ? addFew(inlet) : addMany(inlet)
   }
 
   /// The same of two to four cables at unity: without a loop, which would take as long as the sum.
   @inline(never) @_noLocks private func addFew(_ inlet: UnsafeMutablePointer<InletSum>) -> WholeSum {
+    guard inlet.pointee.few.areSounding else { return addMany(inlet) }
+    var (p, q, r, s) = inlet.pointee.few.channels
     let sources = inlet.pointee.sources
     let count = inlet.pointee.sourceCount
-    var silences = sources.pointee.silenceByte | sources[1].silenceByte
-    if count > 2 { silences |= sources[2].silenceByte }
-    if count > 3 { silences |= sources[3].silenceByte }
-    guard silences == 0 else { return addMany(inlet) }
     if inlet.pointee.silence.pointee { inlet.pointee.silence.pointee = false }
     var bits = MagnitudeBits()
     let (output, channels) = (inlet.pointee.output[0], inlet.pointee.output.count)
     var channel = 0
-    repeat {
-      let (p, q) = (sources.pointee.channel(channel), sources[1].channel(channel))
+    while true {
       var (a, b) = (p.vector(0) + q.vector(0), p.vector(16) + q.vector(16))
       var (c, d) = (p.vector(32) + q.vector(32), p.vector(48) + q.vector(48))
       if count > 2 {
-        let r = sources[2].channel(channel)
         (a, b) = (a + r.vector(0), b + r.vector(16))
         (c, d) = (c + r.vector(32), d + r.vector(48))
       }
       if count > 3 {
-        let s = sources[3].channel(channel)
         (a, b) = (a + s.vector(0), b + s.vector(16))
         (c, d) = (c + s.vector(32), d + s.vector(48))
       }
@@ -73,7 +63,11 @@ extension StepRunner {
       to.store(c, 32)
       to.store(d, 48)
       channel &+= 1
-    } while channel < channels
+      if channel == channels { break }
+      (p, q) = (sources.pointee.channel(channel), sources[1].channel(channel))
+      if count > 2 { r = sources[2].channel(channel) }
+      if count > 3 { s = sources[3].channel(channel) }
+    }
     return bits.mayBeUnfit ? .doubtful : .fit
   }
 

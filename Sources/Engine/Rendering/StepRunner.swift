@@ -104,8 +104,9 @@ struct StepRunner: ~Copyable {
     case .passOn:
       sostenuto_fetch(step.pointee.sum, 128)
       sostenuto_fetch(UnsafeRawPointer(step.pointee.node) + 64, 64)
-    // The part of a slot for every block, and what lies behind it.
-    default: sostenuto_fetch(UnsafeRawPointer(step.pointee.node) + 64, 128)
+    // The part of a slot for every block, and what lies behind it: streams and the kernel.
+    default:
+      sostenuto_fetch(UnsafeRawPointer(step.pointee.node) + 64, Int64(step.pointee.fetchedBytes))
     }
   }
 

@@ -63,6 +63,8 @@ struct Step: BitwiseCopyable {
   var inputCount: UInt16
   /// Audio inputs, plus one per modulated parameter behind them.
   var portCount: UInt16
+  /// Bytes that are worth fetching before it runs, from the second line of its slot on.
+  var fetchedBytes: UInt16
   var eventSourceCount: Int32
   /// The node that it runs; for `fillDelay` the source node.
   var node: UnsafeMutablePointer<NodeSlot>
@@ -166,12 +168,46 @@ struct InletSum: BitwiseCopyable {
   /// While it is settled: no cable has taps, a delay or a gain of zero; and all have a gain of one.
   var isSimple = false
   var isUnity = false
+  /// The same, and `few` has all of them, of which there are two at least.
+  var isFew = false
   /// All cables brought sound in the latest block, and have told so.
   var wereAllHeard = false
   /// It modulates a parameter, and has one channel.
   var mayBeDirect: Bool
   /// The running sum of the input; nil: too few cables.
   var running: UnsafeMutablePointer<RunningSum>?
+  // A new cache line.
+  let few: FewSources
+}
+
+/// The first four sources of a sum, all that is read of them in one cache line: the sources themselves would take one each.
+struct FewSources: BitwiseCopyable {
+  typealias Channel = UnsafePointer<Float>
+  typealias Flag = UnsafePointer<Bool>
+
+  /// First channels. Where there are fewer sources the first one stands for the others.
+  let channels: (Channel, Channel, Channel, Channel)
+  /// The flags of silence.
+  let silences: (Flag, Flag, Flag, Flag)
+
+  /// Worker.
+  init(_ sources: UnsafeMutablePointer<MixSource>, count: Int) {
+    func source(_ index: Int) -> MixSource { sources[index < count ? index : 0] }
+    channels = (source(0).base, source(1).base, source(2).base, source(3).base)
+    silences = (source(0).silence, source(1).silence, source(2).silence, source(3).silence)
+  }
+
+  /// True if all of them sound in this block. Audio thread.
+  var areSounding: Bool {
+    @inline(__always) @_noLocks get {
+      let (a, b) = (Self.byte(silences.0) | Self.byte(silences.1), Self.byte(silences.2))
+      return a | b | Self.byte(silences.3) == 0
+    }
+  }
+
+  @inline(__always) @_noLocks private static func byte(_ flag: Flag) -> UInt8 {
+    UnsafeRawPointer(flag).load(as: UInt8.self)
+  }
 }
 
 /// An input's sum that grows while its sources run. A chain that has no other reader adds its output here, in the order of the
