@@ -183,8 +183,8 @@ struct BareCurve {
     to: UnsafeMutablePointer<Float>
   ) -> (Frames, Frames, Frames, Frames) {
     let factor = drive.value(channel)
-    let (a, b) = (clipped(input.vector(0) * factor), clipped(input.vector(16) * factor))
-    let (c, d) = (clipped(input.vector(32) * factor), clipped(input.vector(48) * factor))
+    let (a, b) = (clipped(input.vector(0), factor), clipped(input.vector(16), factor))
+    let (c, d) = (clipped(input.vector(32), factor), clipped(input.vector(48), factor))
     to.store(a, 0)
     to.store(b, 16)
     to.store(c, 32)
@@ -192,12 +192,15 @@ struct BareCurve {
     return (a, b, c, d)
   }
 
-  @inline(__always) @_noLocks private func clipped(_ x: Frames) -> Frames { limited(x, -1, 1) + 0 }
+  /// Adding zero turns -0 into 0, and costs nothing beside the product.
+  @inline(__always) @_noLocks private func clipped(_ x: Frames, _ factor: Float) -> Frames {
+    limited(addProduct(0, x, Frames(repeating: factor)), -1, 1)
+  }
 
   @inline(never) @_noLocks private func clip(_ to: UnsafeMutablePointer<Float>) {
     var frame = 0
     while frame < frames {
-      to.store(clipped(driven(frame)), frame)
+      to.store(limited(driven(frame), -1, 1) + 0, frame)
       frame &+= 16
     }
   }

@@ -22,7 +22,7 @@ public struct Distortion: Kernel {
       .count(
         "oversample", "1, 2 or 4 times the rate; 1 is cheap, has no latency, and aliases.", default: 2,
         range: 1...4),
-    ])
+    ], amplification: .never)
 
   /// Positions in `description.parameters`.
   public static var drive: Int { @_noLocks get { 0 } }
@@ -122,7 +122,7 @@ public struct Distortion: Kernel {
     }
     channel = 0
     while channel < channels {
-      memory.tone(channel).state.pointee.low = 0
+      memory.setLow(memory.tone(channel), 0)
       channel &+= 1
     }
     isAsleep = true
@@ -240,15 +240,11 @@ public struct Distortion: Kernel {
   @inline(__always) @_noLocks private mutating func clip(_ block: Block) {
     if isAnyFollowed { forgetFollowed() }
     let (input, output, drive) = (block.inputs[0], block.outputs[0], block.parameters[Self.drive])
-    let decays = memory.decays.vector(0)
-    let all = (decay * decay) * (decay * decay)
     var channel = 0
     while channel < channels {
       let (a, b, c, d) = BareCurve(input[channel], drive, channel, blockCapacity).clipWhole(
         to: output[channel])
-      let state = memory.plainRow(channel).tone.state
-      let sum = addProduct(d, addProduct(c, addProduct(b, a, decay), decay), decay)
-      state.pointee.summands = addProduct(sum * decays, state.pointee.summands, all)
+      memory.plainRow(channel).tone.state.pointee.passCell(a, b, c, d, decay: decay)
       channel &+= 1
     }
   }
@@ -330,7 +326,7 @@ public struct Distortion: Kernel {
     let tone = block.parameters[Self.tone]
     if block.frames == blockCapacity, tone.isSteady, tone.value(channel) == 0 {
       row.state.pointee.isFollowed = false
-      passCell(wet.vector(0), wet.vector(16), wet.vector(32), wet.vector(48), row.state)
+      pass(wet, row)
       if isWet(block, channel), wet == block.outputs[0][channel] { return }
       blend(block, channel, row, wet, dry, isTilted: false)
     } else {
@@ -382,9 +378,7 @@ public struct Distortion: Kernel {
       guard !isFlat(tone, channel, frames) else {
         let cell = start == 0 && frames == 64 ? wet : row.cell
         if cell != wet { copyMemory(row.cell + start, wet, frames &* 4) }
-        if start &+ frames == 64 {
-          passCell(cell.vector(0), cell.vector(16), cell.vector(32), cell.vector(48), state)
-        }
+        if start &+ frames == 64 { pass(cell, row) }
         return false
       }
       follow(row.cell, row, start)
@@ -394,15 +388,10 @@ public struct Distortion: Kernel {
     return true
   }
 
-  /// The low-pass goes from the start of a cell to its end, sixteen frames at a time.
-  @inline(__always) @_noLocks private mutating func passCell(
-    _ a: Frames, _ b: Frames, _ c: Frames, _ d: Frames, _ state: UnsafeMutablePointer<ToneState>
-  ) {
-    var sum = addProduct(b, a, decay)
-    sum = addProduct(c, sum, decay)
-    sum = addProduct(d, sum, decay)
-    let all = (decay * decay) * (decay * decay)
-    state.pointee.summands = addProduct(sum * memory.decays.vector(0), state.pointee.summands, all)
+  /// The low-pass passes a cell.
+  @inline(__always) @_noLocks private func pass(_ cell: UnsafePointer<Float>, _ row: ToneRow) {
+    row.state.pointee.passCell(
+      cell.vector(0), cell.vector(16), cell.vector(32), cell.vector(48), decay: decay)
   }
 
   /// The tone is 0 in every frame.
@@ -423,7 +412,7 @@ public struct Distortion: Kernel {
   /// Runs the low-pass over `input`, and stores its state before each frame.
   @_noLocks private mutating func follow(_ input: UnsafeMutablePointer<Float>, _ row: ToneRow, _ frames: Int)
   {
-    var state = row.state.pointee.low
+    var state = memory.low(row)
     let gain = 2 * pole
     let remains = 1 - gain
     var frame = 0
@@ -432,6 +421,6 @@ public struct Distortion: Kernel {
       state = state * remains + input[frame] * gain
       frame &+= 1
     }
-    row.state.pointee.low = state
+    memory.setLow(row, state)
   }
 }

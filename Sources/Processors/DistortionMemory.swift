@@ -2,17 +2,17 @@ import Realtime
 
 /// The low-pass that splits the tone of one channel.
 struct ToneState: BitwiseCopyable {
-  /// Summands of its state: while the tone rests, nobody needs their sum.
+  /// Its state is their sum, each times its weight (`DistortionMemory.decays`): while the tone rests, nobody needs that.
   var summands = Frames(repeating: 0)
   /// The tone was not 0 in some frame of this 64-frame cell.
   var isFollowed = false
 
-  var low: Float {
-    @inline(__always) @_noLocks get { total(summands) }
-    @inline(__always) @_noLocks set {
-      summands = Frames(repeating: 0)
-      summands[0] = newValue
-    }
+  /// The low-pass goes from the start of a cell to its end, sixteen frames at a time, over each of which it decays by `decay`.
+  @inline(__always) @_noLocks mutating func passCell(
+    _ a: Frames, _ b: Frames, _ c: Frames, _ d: Frames, decay: Float
+  ) {
+    let sum = addProduct(d, addProduct(c, addProduct(b, a, decay), decay), decay)
+    summands = addProduct(sum, summands, (decay * decay) * (decay * decay))
   }
 }
 
@@ -132,6 +132,16 @@ struct DistortionMemory: BitwiseCopyable {
   /// The row of a channel, of either form.
   @inline(__always) @_noLocks func place(_ channel: Int) -> UnsafeMutableRawPointer {
     rows + channel &* rowSize
+  }
+
+  /// State of a channel's low-pass.
+  @inline(__always) @_noLocks func low(_ row: ToneRow) -> Float {
+    total(row.state.pointee.summands * decays.vector(0))
+  }
+
+  @inline(__always) @_noLocks func setLow(_ row: ToneRow, _ value: Float) {
+    row.state.pointee.summands = Frames(repeating: 0)
+    row.state.pointee.summands[15] = value / decays[15]
   }
 
   @_noLocks func tone(_ channel: Int) -> ToneRow {
