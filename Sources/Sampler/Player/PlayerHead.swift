@@ -229,8 +229,16 @@ struct PlayerHead {
       }
       return
     }
-    fade.fill(scratch.gains, frames: frames)
     var index = 0
+    // Mostly a level that moves, alone.
+    if !fade.isMoving, from == 0, frames == blockCapacity, let levels = level.frames(0) {
+      while index < frames {
+        store(vector(levels + index) * fade.target, scratch.gains + index)
+        index &+= 16
+      }
+      return
+    }
+    fade.fill(scratch.gains, frames: frames)
     if let levels = level.frames(0) {
       // Whole vectors of a block that begins with one end within its memory.
       while from & 15 == 0, index < frames {
