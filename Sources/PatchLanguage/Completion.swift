@@ -55,25 +55,25 @@ public struct Completion: Sendable {
     }
   }
 
-  /// The characters of the line that a candidate replaces, counted from 0.
-  public var range: Range<Int>
+  /// Number of characters before the cursor that a candidate replaces: those of the unfinished word.
+  public var length: Int
   /// Candidates that begin with the word; if there are none, candidates that contain it.
   public var candidates: [Candidate]
 
+  /// In bytes.
   private static let longestWord = 1000
 
-  /// Candidates for the word at the cursor. `cursor`: number of characters before it. `files`: paths at a place, as words.
+  /// Candidates for the word at the cursor. `line`: the text before it. `files`: paths at a place, as words.
   public static func candidates(
-    _ line: String, cursor: Int, patch: Patch, catalogue: KindCatalogue, commands: [Command] = [],
+    _ line: String, patch: Patch, catalogue: KindCatalogue, commands: [Command] = [],
     files: (FilePlace) -> [Candidate] = { _ in [] }
   ) -> Completion {
-    let before = Array(line.prefix(max(0, cursor)))
-    let (words, start) = split(before)
-    let word = String(before[start...])
+    let source = Source(line, file: "")
+    let (ranges, start) = split(source.bytes)
     // No candidate has this length, and each comparison would cost the word's length.
-    guard word.utf8.count <= longestWord else {
-      return Completion(range: start..<before.count, candidates: [])
-    }
+    guard source.bytes.count - start <= longestWord else { return Completion(length: 0, candidates: []) }
+    let word = source.string(start..<source.bytes.count)
+    let words = ranges.map(source.string)
     var context = CompletionContext(words: words, word: word, patch: patch, catalogue: catalogue)
     var all = context.all()
     if let place = context.filePlace {
@@ -81,7 +81,7 @@ public struct Completion: Sendable {
       all += files(place).map { Candidate(before + $0.text, $0.detail) }
     }
     // A command has the line to itself.
-    if words.isEmpty, start == before.prefix(while: { $0 == " " }).count {
+    if words.isEmpty, source.bytes[..<start].allSatisfy({ $0 == UInt8(ascii: " ") }) {
       all += commands.map { Candidate($0.name, $0.detail) }
     } else if words.count == 1, let command = commands.first(where: { $0.name == words[0] }) {
       all += command.arguments
@@ -95,32 +95,33 @@ public struct Completion: Sendable {
     }
     if fitting.isEmpty { fitting = all.filter { $0.text.lowercased().includes(lowered) } }
     if fitting.count == 1, fitting[0].text == word { fitting = [] }
-    return Completion(range: start..<before.count, candidates: fitting)
+    return Completion(length: word.count, candidates: fitting)
   }
 
   /// The finished words of the statement at the cursor, and the start of the unfinished word. Accepts any
   /// text: an unfinished line is no error.
-  private static func split(_ line: [Character]) -> (words: [String], start: Int) {
-    var words: [String] = []
+  private static func split(_ line: [UInt8]) -> (words: [Range<Int>], start: Int) {
+    var words: [Range<Int>] = []
     var start = 0
     var isQuoted = false
     var openBrackets = 0
-    for (index, character) in line.enumerated() {
-      switch character {
-      case "\"": isQuoted.toggle()
+    for (index, byte) in line.enumerated() {
+      switch byte {
+      case UInt8(ascii: "\""): isQuoted.toggle()
       case _ where isQuoted: break
-      case "[": openBrackets += 1
-      case "]": openBrackets -= 1
-      case ";":
-        words = []
+      case UInt8(ascii: "["): openBrackets += 1
+      case UInt8(ascii: "]"): openBrackets -= 1
+      case UInt8(ascii: ";"):
+        words.removeAll(keepingCapacity: true)
         start = index + 1
         openBrackets = 0
-      case " " where openBrackets <= 0, "\t" where openBrackets <= 0:
-        if index > start { words.append(String(line[start..<index])) }
+      case UInt8(ascii: " "), UInt8(ascii: "\t"):
+        if openBrackets > 0 { break }
+        if index > start { words.append(start..<index) }
         start = index + 1
-      case ">" where index > 0 && line[index - 1] == "-" && openBrackets <= 0:
-        if index - 1 > start { words.append(String(line[start..<index - 1])) }
-        words.append("->")
+      case UInt8(ascii: ">") where index > 0 && line[index - 1] == UInt8(ascii: "-") && openBrackets <= 0:
+        if index - 1 > start { words.append(start..<index - 1) }
+        words.append(index - 1..<index + 1)
         start = index + 1
       default: break
       }

@@ -39,6 +39,23 @@ import Testing
     #expect(lines.joined().map(\.text).joined() == text)
   }
 
+  /// A terminal without bracketed paste types what is pasted; quadratic work would take minutes.
+  @Test(arguments: ["", "set dist.mix 40% ; ", "save "])
+  func thousandsOfLettersAreTypedAtOnce(before: String) {
+    let stage = demo()
+    stage.press(":")
+    stage.type(before)
+    let letters = String(repeating: "ab音 ", count: 3000)
+    stage.type(letters)
+    stage.press("home right")
+    stage.type(String(repeating: "xy", count: 2000))
+    let line = (stage.app.state.overlay as? Prompt)?.line
+    let typed = String((before + letters).prefix(1)) + String(repeating: "xy", count: 2000)
+    #expect(line?.text == typed + (before + letters).dropFirst())
+    #expect(line?.textBeforeCursor == typed)
+    #expect(stage.canvas.lines[22].contains(String(repeating: "xy", count: 30)), "\(stage.screen)")
+  }
+
   @Test func aFunctionKeySaysThatThePromptIsOpen() {
     let stage = demo()
     stage.press(": =set F5")

@@ -130,7 +130,7 @@ import Testing
   @Test func completionOffersNumbersAndTargets() {
     let patch = read(text)
     func offers(_ line: String) -> [String] {
-      Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue).candidates.map(
+      Completion.candidates(line, patch: patch, catalogue: catalogue).candidates.map(
         \.text)
     }
     #expect(Set(offers("control ")).isSuperset(of: ["1", "8", "src"]))

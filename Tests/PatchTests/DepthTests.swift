@@ -137,7 +137,7 @@ import Testing
   @Test func tabOffersByAndTheUnits() {
     let patch = read(text)
     func offered(_ line: String) -> [String] {
-      Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue).candidates.map(
+      Completion.candidates(line, patch: patch, catalogue: catalogue).candidates.map(
         \.text)
     }
     #expect(offered("connect lfo -> tone.freq ").first == "by")

@@ -127,7 +127,7 @@ import Testing
   @Test func tabLeadsToTheElement() {
     let patch = read(text)
     func offered(_ line: String) -> [String] {
-      Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue).candidates.map(
+      Completion.candidates(line, patch: patch, catalogue: catalogue).candidates.map(
         \.text)
     }
     #expect(offered("connect lfo -> main").contains("main["))

@@ -56,7 +56,7 @@ import Testing
     _ = Script.read(text, file: "s")
     for line in text.split(separator: "\n") {
       _ = try? StatementParser.parse(String(line), patch: patch, catalogue: catalogue)
-      _ = Completion.candidates(String(line), cursor: line.count / 2, patch: patch, catalogue: catalogue)
+      _ = Completion.candidates(String(line.prefix(line.count / 2)), patch: patch, catalogue: catalogue)
     }
   }
 }

@@ -9,7 +9,7 @@ import Testing
   private let patch = read(example + "\nnode tape player file=x.wav\nlayout main 3,1")
 
   private func candidates(_ line: String) -> [Completion.Candidate] {
-    Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue).candidates
+    Completion.candidates(line, patch: patch, catalogue: catalogue).candidates
   }
 
   @Test(arguments: Verb.all)
@@ -33,9 +33,8 @@ import Testing
       for _ in 0..<Int.random(in: 1...9, using: &random) {
         let offers = candidates(line)
         if let offer = offers.randomElement(using: &random) {
-          let start = Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue)
-            .range
-          line = String(line.prefix(start.lowerBound)) + offer.text
+          let typed = Completion.candidates(line, patch: patch, catalogue: catalogue).length
+          line = String(line.dropLast(typed)) + offer.text
           // An unfinished word goes on.
           if let last = line.last, ".=[,".contains(last) { continue }
         } else if let last = line.last, "=[,".contains(last) {

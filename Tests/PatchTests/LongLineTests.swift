@@ -72,7 +72,7 @@ import Testing
         let (patch, _) = PatchReader.read(text, file: "long", catalogue: catalogue)
         _ = Script.read("at 1s " + line, file: "long")
         _ = try? StatementParser.parse(line, patch: patch, catalogue: catalogue)
-        _ = Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue)
+        _ = Completion.candidates(line, patch: patch, catalogue: catalogue)
       }
     }
   }

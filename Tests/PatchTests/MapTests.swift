@@ -143,7 +143,7 @@ import Testing
   @Test func completionLeadsThroughTheLine() {
     let patch = read(text)
     func offers(_ line: String) -> [String] {
-      Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue).candidates.map(
+      Completion.candidates(line, patch: patch, catalogue: catalogue).candidates.map(
         \.text)
     }
     #expect(offers("map ") == ["in."])

@@ -180,7 +180,7 @@ import Testing
   @Test func completionKnowsTheSwitchesAndThePresets() {
     let patch = read("node main matrix inputs=2 outputs=2\nnode dry gain\n")
     func candidates(_ line: String) -> [String] {
-      Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue).candidates.map(
+      Completion.candidates(line, patch: patch, catalogue: catalogue).candidates.map(
         \.text)
     }
     #expect(candidates("matrix ") == ["main"])

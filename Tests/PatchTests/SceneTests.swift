@@ -344,7 +344,7 @@ import Testing
   @Test func completionKnowsScenesAndTheirEdits() {
     let patch = read(Self.text)
     func offers(_ line: String) -> [String] {
-      Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue).candidates.map(
+      Completion.candidates(line, patch: patch, catalogue: catalogue).candidates.map(
         \.text)
     }
     #expect(offers("recall ") == ["1", "3"])

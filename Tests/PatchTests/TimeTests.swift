@@ -151,7 +151,7 @@ import Testing
 
   @Test func completionOffersModesBarsAndWhatIsSet() {
     func offers(_ line: String) -> [String] {
-      Completion.candidates(line, cursor: line.count, patch: read(text), catalogue: catalogue).candidates.map(
+      Completion.candidates(line, patch: read(text), catalogue: catalogue).candidates.map(
         \.text)
     }
     #expect(offers("transport ") == ["follow", "lead", "midi", "off"])

@@ -131,9 +131,130 @@ import Testing
         guard let key = keys.randomElement(using: &random) else { continue }
         editor.handle(.key(KeyStroke(key)))
         if Int.random(in: 0..<20, using: &random) == 0 { editor.insert("\u{301}") }
-        #expect((0...editor.characters.count).contains(editor.cursor), "seed \(seed)")
-        #expect(Array(editor.text) == editor.characters, "seed \(seed)")
+        #expect((0...editor.text.count).contains(editor.cursor), "seed \(seed)")
+        #expect(editor.textBeforeCursor.count == editor.cursor, "seed \(seed)")
+        #expect(editor.text.hasPrefix(editor.textBeforeCursor), "seed \(seed)")
       }
+    }
+  }
+
+  /// Marks, joined emoji, flags and syllables come together and apart wherever something is typed or deleted between them.
+  @Test func aLineOfAnyCharactersIsEditedAsIfItWereReadAnewEachTime() {
+    let pieces = [
+      "a", "b7", " ", ".", "é", "e\u{301}", "\u{301}", "\u{308}", "\u{200D}", "👩", "🚀", "👩\u{200D}🚀",
+      "\u{1F3FD}", "\u{1F1E6}", "\u{1F1E7}\u{1F1E8}", "\u{1F1E9}", "한", "\u{1100}", "\u{1161}", "\u{11A8}",
+      "\u{915}\u{94D}", "\u{937}", "日本", "\u{FE0F}", "\r\n", "\u{600}",
+    ]
+    typealias Step = (name: String, edit: (inout LineEditor) -> Void, whole: (inout WholeLine) -> Void)
+    let steps: [Step] = [
+      ("left", { $0.moveLeft() }, { $0.cursor = max(0, $0.cursor - 1) }),
+      ("right", { $0.moveRight() }, { $0.cursor = min($0.characters.count, $0.cursor + 1) }),
+      ("home", { $0.moveToStart() }, { $0.cursor = 0 }),
+      ("end", { $0.moveToEnd() }, { $0.cursor = $0.characters.count }),
+      ("word left", { $0.moveWordLeft() }, { $0.cursor = $0.wordStart }),
+      ("word right", { $0.moveWordRight() }, { $0.cursor = $0.wordEnd }),
+      ("backspace", { $0.deleteBackward() }, { $0.remove(max(0, $0.cursor - 1)..<$0.cursor) }),
+      ("delete", { $0.deleteForward() }, { $0.remove($0.cursor..<min($0.characters.count, $0.cursor + 1)) }),
+      ("kill a word", { $0.deleteWordBackward() }, { $0.kill($0.wordStart..<$0.cursor) }),
+      ("kill the next word", { $0.deleteWordForward() }, { $0.kill($0.cursor..<$0.wordEnd) }),
+      ("kill to the end", { $0.deleteToEnd() }, { $0.kill($0.cursor..<$0.characters.count) }),
+      ("yank", { $0.yank() }, { $0.insert(String($0.killed)) }),
+      ("transpose", { $0.transpose() }, { $0.transpose() }),
+    ]
+    for seed in UInt64(1)...200 {
+      var random = SeededGenerator(seed: seed)
+      var (editor, whole) = (LineEditor(), WholeLine())
+      var done: [String] = []
+      for _ in 0..<80 {
+        let piece = pieces.randomElement(using: &random)!
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<5:
+          editor.insert(piece)
+          whole.insert(piece)
+          done.append("insert \(piece.unicodeScalars.map { String($0.value, radix: 16) })")
+        case 5:
+          let count = Int.random(in: 0...3, using: &random)
+          editor.replaceBeforeCursor(count, with: piece)
+          whole.replaceBeforeCursor(count, with: piece)
+          done.append("replace \(count)")
+        default:
+          let step = steps.randomElement(using: &random)!
+          step.edit(&editor)
+          step.whole(&whole)
+          done.append(step.name)
+        }
+        // Equal to the scalar: texts are equal also when they only look so.
+        let isSame =
+          editor.text.unicodeScalars.elementsEqual(String(whole.characters).unicodeScalars)
+          && editor.cursor == whole.cursor
+          && editor.textBeforeCursor.unicodeScalars.elementsEqual(
+            String(whole.characters[..<whole.cursor]).unicodeScalars)
+        #expect(isSame, "seed \(seed): \(done)")
+        if !isSame { return }
+      }
+    }
+  }
+
+  /// The simplest editor: characters, which are found anew in the whole text after each edit.
+  private struct WholeLine {
+    var characters: [Character] = []
+    var cursor = 0
+    var killed: [Character] = []
+
+    mutating func insert(_ text: String) {
+      let added = text.map { $0.isNewline ? " " : $0 }
+      characters.insert(contentsOf: added, at: cursor)
+      cursor += added.count
+      rejoin()
+    }
+
+    mutating func replaceBeforeCursor(_ count: Int, with text: String) {
+      let start = max(0, cursor - count)
+      characters.removeSubrange(start..<cursor)
+      cursor = start
+      insert(text)
+    }
+
+    mutating func remove(_ range: Range<Int>) {
+      characters.removeSubrange(range)
+      cursor = range.lowerBound
+      rejoin()
+    }
+
+    mutating func kill(_ range: Range<Int>) {
+      if range.isEmpty { return }
+      killed = Array(characters[range])
+      remove(range)
+    }
+
+    mutating func transpose() {
+      guard cursor > 0, characters.count > 1 else { return }
+      if cursor == characters.count { cursor -= 1 }
+      characters.swapAt(cursor - 1, cursor)
+      cursor += 1
+      rejoin()
+    }
+
+    private mutating func rejoin() {
+      let before = String(characters[..<cursor]).count
+      characters = Array(String(characters))
+      cursor = min(before, characters.count)
+    }
+
+    private func isWord(_ index: Int) -> Bool { characters[index].isLetter || characters[index].isNumber }
+
+    var wordStart: Int {
+      var index = cursor
+      while index > 0, !isWord(index - 1) { index -= 1 }
+      while index > 0, isWord(index - 1) { index -= 1 }
+      return index
+    }
+
+    var wordEnd: Int {
+      var index = cursor
+      while index < characters.count, !isWord(index) { index += 1 }
+      while index < characters.count, isWord(index) { index += 1 }
+      return index
     }
   }
 }

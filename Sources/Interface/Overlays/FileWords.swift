@@ -15,6 +15,9 @@ enum FileWords {
     }
   }
 
+  /// Most bytes of a path (`PATH_MAX`).
+  private static let longest = 4096
+
   /// Files that the program opens.
   static let openable =
     ["patch"] + StarterPatch.instruments + StarterPatch.sounds + StarterPatch.songs
@@ -22,6 +25,7 @@ enum FileWords {
   /// Paths that begin with what is typed, folders with a slash at their end. `file`: relative paths begin in its folder;
   /// empty: in the working folder. `endings`: of the files; empty: of any.
   static func paths(_ typed: String, from file: String, endings: [String]) -> [String] {
+    if typed.utf8.count > longest { return [] }
     let cut = typed.lastIndex(of: "/").map { typed.index(after: $0) } ?? typed.startIndex
     let (folder, start) = (String(typed[..<cut]), typed[cut...].lowercased())
     let place = FilePath.resolved(folder.isEmpty ? "./" : folder, from: file)

@@ -37,7 +37,7 @@ struct Prompt: Overlay {
   func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
     let place = EntryLine.draw(":", line, showing: error?.column, row: row, on: &canvas)
     if suggested > 0 {
-      let columns = DisplayWidth.of(String(line.characters.suffix(suggested)))
+      let columns = DisplayWidth.of(String(line.text.suffix(suggested)))
       let left = max(0, place.start + place.cursor - columns)
       canvas.restyle(Rect(column: left, row: row, columns: place.start + place.cursor - left, rows: 1)) {
         $0 = Style(.completionSelected)
@@ -58,7 +58,7 @@ struct Prompt: Overlay {
   ) {
     // The window may begin past the line's start, at the place of the error at the latest; the cursor gives the offset.
     let hidden = DisplayWidth.of(line.textBeforeCursor) - place.cursor
-    let before = DisplayWidth.of(String(line.characters.prefix(max(0, error.column))))
+    let before = DisplayWidth.of(String(line.text.prefix(max(0, error.column))))
     let column = place.start + max(0, before - hidden)
     let isSeen = column < canvas.columns
     if isSeen {
@@ -139,6 +139,7 @@ struct Prompt: Overlay {
 
   /// Without the value that stands there until something else is typed.
   private var bare: Prompt {
+    if suggested == 0 { return self }
     var prompt = self
     prompt.line.replaceBeforeCursor(suggested, with: "")
     prompt.suggested = 0
@@ -264,9 +265,10 @@ struct Prompt: Overlay {
   private static let unfinished = ".=[,/"
 
   private func found(_ desk: Desk) -> Completion {
-    let typed = PromptCommand.of(line.textBeforeCursor)
+    let before = line.textBeforeCursor
+    let typed = PromptCommand.of(before)
     return Completion.candidates(
-      line.text, cursor: line.cursor, patch: desk.scene.patch, catalogue: desk.scene.catalogue,
+      before, patch: desk.scene.patch, catalogue: desk.scene.catalogue,
       commands: PromptCommand.all.map { command in
         let isTyped = command.names[0] == typed?.command.names[0]
         return Completion.Command(
@@ -284,7 +286,7 @@ struct Prompt: Overlay {
     let old = selectedCompletion
     let next = old.map { ($0 + step + count) % count } ?? (step > 0 ? 0 : count - 1)
     // Before the cursor stands the typed word, or the candidate inserted last.
-    let replaced = old.map { completions[$0].count } ?? prompt.found(desk).range.count
+    let replaced = old.map { completions[$0].count } ?? prompt.found(desk).length
     prompt.line.replaceBeforeCursor(replaced, with: completions[next])
     prompt.selectedCompletion = next
     prompt.edited()

@@ -112,11 +112,12 @@ struct PromptCommand: Sendable {
 
   /// The command of a line, with its argument.
   static func of(_ line: String) -> (command: PromptCommand, argument: String)? {
-    let words = line.split(separator: " ", maxSplits: 1).map(String.init)
-    guard let name = words.first, let command = all.first(where: { $0.names.contains(name) }) else {
-      return nil
-    }
-    return (command, words.count > 1 ? String(words[1].trimming(" ")) : "")
+    let words = line.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
+    // A word of thousands of letters is no command.
+    guard let first = words.first, first.count < 100, case let name = String(Substring(first)),
+      let command = all.first(where: { $0.names.contains(name) })
+    else { return nil }
+    return (command, words.count > 1 ? String(String(Substring(words[1])).trimming(" ")) : "")
   }
 
   /// Number of characters before the argument of a line.
