@@ -8,7 +8,7 @@ import Recording
 import Synchronization
 
 /// A file requested by a node.
-struct FileRequest: Hashable, Sendable {
+struct FileRequest: FilesRequest, Sendable {
   enum Purpose: Hashable, Sendable {
     case instrument
     /// Converted to this sample rate, Hz.
@@ -33,12 +33,16 @@ struct FileRequest: Hashable, Sendable {
 
   var path: String
   var purpose: Purpose
+
+  var paths: [String] { [path] }
 }
 
 /// A tuning requested by a node.
-struct TuningRequest: Hashable, Sendable {
+struct TuningRequest: FilesRequest, Sendable {
   var scale: String?
   var keyMap: String?
+
+  var paths: [String] { [scale, keyMap].compactMap(\.self) }
 }
 
 /// Result of a request.
@@ -55,14 +59,14 @@ struct LoadedFile: Sendable {
 /// that are no longer wanted are cancelled.
 @MainActor final class FileLibrary {
   private struct Entry {
-    var stamp: FileStamp?
+    var stamp: FileStamp
     var file: LoadedFile
     /// Counter value of its last use.
     var turn: Int
   }
 
   private struct Result: Sendable {
-    var stamp: FileStamp?
+    var stamp: FileStamp
     var file: LoadedFile
     /// Identifies the load; there may be a later one for the same request.
     var progress: LoadProgress
@@ -77,8 +81,9 @@ struct LoadedFile: Sendable {
   var isGentle = false
   private var entries: [FileRequest: Entry] = [:]
   private var pending: [FileRequest: LoadProgress] = [:]
-  /// Requests in use whose files could not be loaded, and the versions of these files seen since.
-  private var failures: [FileRequest: FileWatch.Seen] = [:]
+  private var failures = FailedFiles<FileRequest>()
+  /// Tunings that could not be read. They are short, and nodes read them themselves.
+  var failedTunings = FailedFiles<TuningRequest>()
   private var turn = 0
   /// One file after the other.
   let queue = DispatchQueue(label: "sostenuto.files", qos: .utility)
@@ -116,6 +121,11 @@ struct LoadedFile: Sendable {
     return entry.file
   }
 
+  /// The file that was loaded last, even if others have written it since; nil: there is none.
+  func loaded(_ request: FileRequest) -> LoadedFile? {
+    entries[request].flatMap { $0.file.resource == nil ? nil : $0.file }
+  }
+
   /// Loads it now. Worker; may take long.
   func load(_ request: FileRequest) -> LoadedFile {
     if let known = known(request) { return known }
@@ -125,22 +135,13 @@ struct LoadedFile: Sendable {
     return file
   }
 
-  private func store(_ file: LoadedFile, _ stamp: FileStamp?) {
+  private func store(_ file: LoadedFile, _ stamp: FileStamp) {
     entries[file.request] = Entry(stamp: stamp, file: file, turn: turn)
-    failures[file.request] = file.resource == nil ? FileWatch.Seen(known: stamp) : nil
+    failures.note(file.request, file.resource == nil ? [file.request.path: stamp] : nil)
   }
 
   /// Begins failed loads anew: those whose file others have written since, or `all`.
-  func retryFailures(all: Bool = false) {
-    for (request, last) in failures {
-      let stamp = FileStamp(path: request.path)
-      var seen = last
-      let isDue = seen.isDue(stamp)
-      if isDue { seen.settle(stamp) }
-      failures[request] = seen
-      if all || (isDue && !stamp.isBlank) { begin(request) }
-    }
-  }
+  func retryFailures(all: Bool) { for request in failures.due(all: all) { begin(request) } }
 
   /// Loads it in the background; `collectLoaded` returns it later.
   func begin(_ request: FileRequest) {
@@ -178,13 +179,13 @@ struct LoadedFile: Sendable {
       progress.cancel()
       pending[request] = nil
     }
-    failures = failures.filter { requests.contains($0.key) }
+    failures.keep(requests)
     for request in requests {
       guard let entry = entries[request] else { continue }
       entries[request]?.turn = turn
       // An edit may lead back to a file that has failed before.
-      if entry.file.resource == nil, failures[request] == nil {
-        failures[request] = FileWatch.Seen(known: entry.stamp)
+      if entry.file.resource == nil, !failures.contains(request) {
+        failures.note(request, [request.path: entry.stamp])
       }
     }
     var spare = 0
@@ -310,7 +311,23 @@ extension Session {
     }
     guard isOther else { return }
     library.keep(Set(fileRequests.values))
+    library.failedTunings.keep(Set(tunings.values))
     showLoads()
+  }
+
+  /// Tries files and tunings again that have failed: those that others have written since, or `all`.
+  func retryFailures(all: Bool = false) {
+    library.retryFailures(all: all)
+    let due = Set(library.failedTunings.due(all: all))
+    if due.isEmpty { return }
+    for (node, tuning) in tunings where due.contains(tuning) {
+      guard let request = fileRequests[node] else {
+        giveTuning(to: node)
+        continue
+      }
+      // One that is still loading gets the tuning when it comes.
+      if let file = library.loaded(request) { give(file, to: node) }
+    }
   }
 
   /// Shows the nodes the progress of their files.
@@ -377,10 +394,13 @@ extension Session {
   /// Reads the tuning requested by a node; returns a message with file and line if that fails.
   private func readTuning(of node: NodeID) -> String? {
     guard let request = tunings[node] else { return nil }
+    let versions = FailedFiles.versions(of: request)
     do {
       tuningsInUse[node] = try Tuning(scale: request.scale, keyMap: request.keyMap)
+      library.failedTunings.note(request, nil)
       return nil
     } catch {
+      library.failedTunings.note(request, versions)
       return error.description
     }
   }

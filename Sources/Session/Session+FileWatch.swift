@@ -46,12 +46,12 @@ extension Session {
     }
   }
 
-  /// Loads files of nodes that were missing or broken, as soon as others have written them. `now`: monotonic time in
+  /// Loads files and tunings of nodes that were missing or broken, as soon as others have written them. `now`: monotonic time in
   /// nanoseconds.
   func followFailedFiles(now: Int64 = monotonicTime()) {
     guard options.followsFile, !ignoresFile, !holdsFileBack, now >= fileWatch.nextFailureLook else { return }
     fileWatch.nextFailureLook = now + FileWatch.interval
-    library.retryFailures()
+    retryFailures()
   }
 
   private func follow(_ version: Version, _ now: Int64) {

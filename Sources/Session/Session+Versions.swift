@@ -9,7 +9,7 @@ extension Session {
   public func reload() throws -> String {
     try take(try readAgain())
     // An instrument's own file may be as it was, and the sound that it names be there now.
-    library.retryFailures(all: true)
+    retryFailures(all: true)
     return "reloaded \(file ?? ""); undo brings your own edits back"
   }
 

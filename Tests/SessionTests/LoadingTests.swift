@@ -254,20 +254,56 @@ import Testing
     desk.session.close()
   }
 
+  /// Tunings come late as files do, and are mended in place; a node with two of them waits for both.
+  @Test(arguments: [true, false], [true, false])
+  func aTuningThatComesLateIsUsed(isSampler: Bool, isReloaded: Bool) throws {
+    let node = isSampler ? "sampler instrument=\(Self.organ)" : "voices"
+    let desk = try LateDesk(folder, node: "\(node) tuning=late.scl keymap=late.kbm")
+    desk.look()
+    let piano = try #require(desk.session.patch[named: "piano"]?.id)
+    func follow() throws {
+      if isReloaded { _ = try desk.session.reload() }
+      desk.look()
+    }
+    #expect(desk.session.tuningsInUse[piano] == nil)
+    #expect(desk.piano?.fault?.contains("late.scl") == true)
+    #expect(desk.told.contains { $0.contains("late.scl") })
+    _ = try folder.file("late.scl", "a scale\n 2\n 3:2\n 2/1\n")
+    try follow()
+    #expect(desk.piano?.fault?.contains("late.scl:3: ") == true)
+    _ = try folder.file("late.scl", "a scale\n 2\n 3/2\n 2/1\n! mended\n")
+    try follow()
+    #expect(desk.session.tuningsInUse[piano] == nil)
+    #expect(desk.piano?.fault?.contains("late.kbm") == true)
+    _ = desk.told
+    desk.look(40)
+    #expect(!desk.told.contains { $0.contains("late.kbm") }, "said once")
+    _ = try folder.file("late.kbm", "0\n0\n127\n60\n60\n300.0\n0\n")
+    try follow()
+    #expect(desk.piano?.fault == nil && !desk.session.isModified)
+    #expect(desk.session.tuningsInUse[piano] != nil)
+    // It is read no more.
+    _ = try folder.file("late.scl", "a scale\n 2\n 3:2\n 2/1\n")
+    desk.look(40)
+    #expect(desk.piano?.fault == nil)
+    desk.session.close()
+  }
+
   /// A session that looks for the file of its node when the test says so.
   @MainActor private final class LateDesk {
     let session: Session
     /// Later than the clock's, so that a tick does not look by itself.
     private var time: Int64 = 1 << 62
 
-    init(_ folder: Folder, instrument: String) throws {
+    convenience init(_ folder: Folder, instrument: String) throws {
+      try self.init(folder, node: "sampler instrument=\(instrument)")
+    }
+
+    init(_ folder: Folder, node: String) throws {
       var options = SessionOptions()
       options.followsFile = true
       session = Session(options: options)
-      let lines = [
-        "sostenuto 1", "node piano sampler instrument=\(instrument)", "node out output",
-        "connect piano -> out", "",
-      ]
+      let lines = ["sostenuto 1", "node piano \(node)", "node out output", "connect piano -> out", ""]
       try session.open(try folder.file("late.patch", lines.joined(separator: "\n")))
     }
 
