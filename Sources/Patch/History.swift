@@ -82,12 +82,12 @@ public struct History: Sendable {
   }
 
   /// Replaces the newest edit by `edit`, keeping its serial number: the steps of a gesture are one edit.
-  /// Returns the change from `patch` to the result, and the edit's line. A refused edit changes nothing. nil:
-  /// there is no edit.
+  /// Returns the change from `patch` to the result, the edit's line, and the edit that leads there from `patch`. A refused
+  /// edit changes nothing. nil: there is no edit.
   public mutating func amend(
     _ patch: Patch, by edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool = false,
     at time: TimeOfDay? = nil
-  ) throws(EditError) -> (change: Change, description: String)? {
+  ) throws(EditError) -> (change: Change, description: String, whole: Edit)? {
     guard let entry = undoable.last else { return nil }
     let back = try patch.applying(exactly: entry.edit, catalogue: catalogue)
     let step = try back.patch.applyingCanonically(
@@ -97,7 +97,7 @@ public struct History: Sendable {
     undoable[undoable.count - 1] = Entry(
       inverseOf: change, describing: line, serial: entry.serial, at: time, catalogue)
     redoable.removeAll()
-    return (change, line)
+    return (change, line, .all([entry.edit, step.edit]))
   }
 
   /// Reverts the latest edit; returns its description too. nil if there is none.

@@ -96,7 +96,6 @@ extension Session {
       // No step of the tape's own history: it has the refused edits too.
       tape?.depth = (0, 0)
       taping(tapedStep(back, isUndo: true)) { adopt(back, describing: "undo: a refused line", isUndo: true) }
-      tape?.depth = (0, 0)
     }
     history = before
     // What can be undone and redone is in no step.
@@ -122,13 +121,13 @@ extension Session {
     let start = monotonicTime()
     let edit = try withFoundPrograms(edit)
     let (change, line): (Change, String)
-    var isAmending = false
+    var whole: Edit?
     // An edit that is no longer in the journal (after a save) cannot be replaced.
     if let step, step == history.newest, journal == nil || journaled.undo > 0,
       let amended = try history.amend(patch, by: edit, catalogue: catalogue, at: .now)
     {
-      (change, line) = amended
-      isAmending = true
+      (change, line) = (amended.change, amended.description)
+      whole = amended.whole
       record(.amend(line))
       journaled.redo = 0
     } else {
@@ -140,15 +139,13 @@ extension Session {
       journaled = (journaled.undo + 1, 0)
       history.record(change, describing: line, catalogue: catalogue, at: .now)
     }
-    let taped = tapedEdit(line, isAmending: isAmending)
     // A replay hears the same controllers.
     if isMoved {
       tape?.hasMoved = true
       adopt(change)
-    } else {
-      taping(taped) { adopt(change, describing: line) }
+      return line
     }
-    if isMoved { return line }
+    taping(tapedEdit(line, amending: whole)) { adopt(change, describing: line) }
     editCount += 1
     longestEdit = max(longestEdit, Double(monotonicTime() - start) * 1e-9)
     return line
@@ -159,7 +156,7 @@ extension Session {
     let change = try patch.applying(exactly: edit, catalogue: catalogue)
     history.record(change, describing: edit.line, catalogue: catalogue, at: .now)
     recordStep(change)
-    taping(tapedStep(change, isUndo: false)) { adopt(change, describing: edit.line) }
+    taping(tapedEdit(exactly: change)) { adopt(change, describing: edit.line) }
     editCount += 1
   }
 

@@ -31,27 +31,58 @@ extension Session {
     if let tape { tape.note(happening(), engine, body) } else { body() }
   }
 
-  /// An edit, or another step of its gesture.
-  func tapedEdit(_ line: String, isAmending: Bool) -> TakeJournal.Happening {
+  /// An edit that is the newest of the history. `whole`: that of another step of its gesture, which takes back the steps
+  /// before; nil: it is the first.
+  func tapedEdit(_ line: String, amending whole: Edit?) -> TakeJournal.Happening {
     guard let tape else { return .edit(line) }
-    tape.depth = (tape.depth.undo + (isAmending ? 0 : 1), 0)
-    return isAmending ? .amend(line) : .edit(line)
+    guard let whole else {
+      tape.depth = (tape.depth.undo + 1, 0)
+      tape.newest = history.newest
+      return .edit(line)
+    }
+    // In a replay a map may have moved something since, and another edit is the newest: this one would take that back.
+    if hasPlainHistory(tape), tape.newest == history.newest {
+      tape.depth.redo = 0
+      return .amend(line)
+    }
+    tape.depth = (0, 0)
+    tape.newest = nil
+    return .edit(whole.line)
+  }
+
+  /// The same for a change that is performed exactly.
+  func tapedEdit(exactly change: Change) -> TakeJournal.Happening {
+    guard let tape else { return .panic }
+    tape.depth = (tape.depth.undo + 1, 0)
+    tape.newest = history.newest
+    return edit(of: change, tape)
   }
 
   /// A step of the history as a replay can make it, which may not have its edit.
   func tapedStep(_ change: Change, isUndo: Bool) -> TakeJournal.Happening {
     guard let tape else { return .undo }
     let depth = tape.depth
-    let isPlain = !tape.hasMoved && patch.settings.maps.isEmpty
-    if isUndo, depth.undo > 0, isPlain {
+    tape.newest = nil
+    if isUndo, depth.undo > 0, hasPlainHistory(tape) {
       tape.depth = (depth.undo - 1, depth.redo + 1)
       return .undo
     }
-    if !isUndo, depth.redo > 0, isPlain {
+    if !isUndo, depth.redo > 0, hasPlainHistory(tape) {
       tape.depth = (depth.undo + 1, depth.redo - 1)
       return .redo
     }
-    tape.depth = (depth.undo + 1, 0)
+    // An undo of the replay's would take this back.
+    tape.depth = (0, 0)
+    return edit(of: change, tape)
+  }
+
+  /// True as long as no map can have moved anything: then a replay has the edits of the session, in the same order.
+  private func hasPlainHistory(_ tape: SessionTape) -> Bool {
+    !tape.hasMoved && patch.settings.maps.isEmpty
+  }
+
+  /// The edit that a change amounts to.
+  private func edit(of change: Change, _ tape: SessionTape) -> TakeJournal.Happening {
     guard let back = try? change.patch.applying(exactly: change.inverse, catalogue: catalogue) else {
       tape.doubt("a step of the history")
       return .panic

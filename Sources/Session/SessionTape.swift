@@ -30,10 +30,12 @@ final class SessionTape {
   private var frame: Int64 = 0
   private var pulse: Transport.Pulse?
   /// A map has moved something: an undo may have come before the movement although its frame is later, as scripts tell exact
-  /// times ahead. Where maps are, steps of the history are written down as the edits that they are.
+  /// times ahead. Where maps are, steps of the history and of gestures are written down as the edits that they are.
   var hasMoved = false
   /// Steps that a replay can undo and redo.
   var depth = (undo: 0, redo: 0)
+  /// Number of the session's edit that is a replay's newest, too; nil: it has another.
+  var newest: Int?
 
   /// nil: no file can be made.
   init?(folder: String) {
@@ -69,6 +71,7 @@ final class SessionTape {
     hasMoved = false
     buffer += head.headText.utf8
     depth = (0, 0)
+    newest = nil
   }
 
   /// Notes what no replay can repeat.
