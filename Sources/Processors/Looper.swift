@@ -61,7 +61,7 @@ public struct Looper: Kernel {
   public static var longest: Int { @_noLocks get { 5 } }
   public static var channels: Int { @_noLocks get { 6 } }
 
-  private enum State: UInt8 {
+  enum State: UInt8 {
     case empty, recording, playing, overdubbing, stopped
     /// Fades before it is empty.
     case leaving
@@ -69,31 +69,33 @@ public struct Looper: Kernel {
 
   private let channels: Int
   private let seconds: Float
-  private var memory: LoopMemory
-  private var state = State.empty
+  var memory: LoopMemory
+  var state = State.empty
   /// Frames of the loop, or those recorded so far; frames after which a recording ends (0: none yet); position.
-  private var length = 0
-  private var goal = 0
-  private var place = 0
+  var length = 0
+  var goal = 0
+  var place = 0
   /// Frames since the latest overdub began, up to the length: the other copy is up to date there.
-  private var passed = 0
-  private var isUndone = false
-  private var hasOverdub = false
+  var passed = 0
+  var isUndone = false
+  var hasOverdub = false
   /// Gains of the loop, of what is added to it, and of the copy without the latest overdub.
-  private var heard = Ramp(0)
-  private var added = Ramp(0)
-  private var other = Ramp(0)
+  var heard = Ramp(0)
+  var added = Ramp(0)
+  var other = Ramp(0)
   /// The mode that was set since the last block, or `back`; negative: none.
   private var asked: Int
   /// The mode that was obeyed last, unless something else has come since, and what it found; negative: none.
-  private var obeyed = -1
-  private var found = State.empty
-  private var beats: Int
+  var obeyed = -1
+  var found = State.empty
+  var beats: Int
   /// A recording begins at this number of quarter notes.
-  private var start = 0.0
-  private var isWaiting = false
-  private var recordsNext = false
-  private var wantsOverdub = false
+  var start = 0.0
+  var isWaiting = false
+  var recordsNext = false
+  var wantsOverdub = false
+  /// A recording is not played when it ends.
+  var stopsAtEnd = false
   private var wasOpen = (pedal: false, undo: false, clear: false)
   private var quiet = QuietCell()
   private var quietFrames = 0
@@ -140,7 +142,7 @@ public struct Looper: Kernel {
       ? Float(length) / memory.rate : length > 0 ? 100 * Float(place) / Float(length) : 0
   }
 
-  // MARK: Modes
+  // MARK: Rendering
 
   /// The loop is read in the next frames.
   private var runs: Bool {
@@ -150,161 +152,7 @@ public struct Looper: Kernel {
   }
 
   /// Takes back the mode that was obeyed last.
-  private static var back: Int { @inline(__always) @_noLocks get { 7 } }
-
-  @_noLocks private mutating func obey(_ mode: Int, _ block: Block, _ frame: Int) {
-    if mode == Self.back { return takeBack() }
-    (obeyed, found) = (mode, state)
-    switch mode {
-    case 0: stop()
-    case 1: play()
-    case 2: requestRecording(block, frame)
-    case 3: overdub()
-    case 4: clear()
-    default: undo(mode == 5)
-    }
-  }
-
-  /// A loop that was cleared, or that another recording has replaced, does not come back.
-  @_noLocks private mutating func takeBack() {
-    let mode = obeyed
-    obeyed = -1
-    switch mode {
-    case 0:
-      stopsAtEnd = false
-      if found != .stopped { play() }
-    case 1: if found == .stopped { stop() }
-    case 2: clear()
-    case 3:
-      if state == .overdubbing { undo(true) }
-      wantsOverdub = false
-      if found == .stopped { stop() }
-    case 5: undo(false)
-    case 6: undo(true)
-    default: break
-    }
-  }
-
-  @_noLocks private mutating func pressPedal(_ block: Block, _ frame: Int) {
-    switch state {
-    case .empty, .leaving: requestRecording(block, frame)
-    case .recording, .overdubbing, .stopped: play()
-    case .playing: overdub()
-    }
-  }
-
-  @_noLocks private mutating func play() {
-    wantsOverdub = false
-    if state == .recording {
-      // The last of the loop is joined to what was before it.
-      if goal == 0 { goal = length > 2 &* memory.join ? length : 2 &* memory.join }
-      return
-    }
-    if state == .overdubbing {
-      added.move(to: 0, over: memory.join)
-    } else if state == .stopped {
-      // What still fades goes on from where it is: from the start it would jump.
-      if !heard.isMoving { place = 0 }
-      heard.move(to: 1, over: memory.join / 2)
-    } else {
-      return
-    }
-    state = .playing
-  }
-
-  @_noLocks private mutating func stop() {
-    (isWaiting, wantsOverdub) = (false, false)
-    switch state {
-    case .recording:
-      play()
-      stopsAtEnd = true
-    case .playing, .overdubbing:
-      added.move(to: 0, over: memory.join)
-      heard.move(to: 0, over: memory.join)
-      state = .stopped
-    default: break
-    }
-  }
-  /// A recording is not played when it ends.
-  private var stopsAtEnd = false
-
-  @_noLocks private mutating func overdub() {
-    if state == .stopped { play() }
-    if state == .recording { play() }
-    if state == .playing || state == .recording { wantsOverdub = true }
-  }
-
-  /// Begins an overdub once the copies are as it needs them.
-  @_noLocks private mutating func beginOverdub() {
-    if isUndone {
-      guard passed >= length, !other.isMoving else { return }
-      memory.swapCopies()
-      (isUndone, other) = (false, Ramp(0))
-    } else if other.isMoving {
-      return
-    }
-    wantsOverdub = false
-    (passed, hasOverdub, state) = (0, true, .overdubbing)
-    added.move(to: 1, over: memory.join)
-  }
-
-  @_noLocks private mutating func undo(_ takesAway: Bool) {
-    guard hasOverdub, takesAway != isUndone else { return }
-    if state == .overdubbing { play() }
-    wantsOverdub = false
-    isUndone = takesAway
-    other.move(to: takesAway ? 1 : 0, over: memory.join)
-  }
-
-  @_noLocks private mutating func clear() {
-    (isWaiting, recordsNext, wantsOverdub, stopsAtEnd) = (false, false, false, false)
-    added.move(to: 0, over: memory.join)
-    heard.move(to: 0, over: memory.join)
-    if state == .recording { length = 0 }
-    if state != .empty { state = .leaving }
-  }
-
-  /// Records at once, or at the next quarter note where the length is in beats.
-  @_noLocks private mutating func requestRecording(_ block: Block, _ frame: Int) {
-    if state != .empty, state != .leaving { clear() }
-    if beats > 0, let transport = block.transport?.pointee, transport.isRolling {
-      let quarters = transport.quarters(at: block.time &+ Int64(frame))
-      start = Transport.floor(quarters)
-      if start < quarters - 1e-7 { start += 1 }
-      isWaiting = true
-    } else if state == .leaving {
-      recordsNext = true
-    } else {
-      record(block)
-    }
-  }
-
-  @_noLocks private mutating func record(_ block: Block) {
-    (isWaiting, recordsNext) = (false, false)
-    (state, length, place, goal) = (.recording, 0, 0, 0)
-    (isUndone, hasOverdub, other, added, heard) = (false, false, Ramp(0), Ramp(0), Ramp(0))
-    if beats > 0, let transport = block.transport?.pointee {
-      let quarter = 60 * transport.rate / (transport.pulse.tempo * transport.pulse.quarters)
-      let most = Double(memory.capacity)
-      // A loop cut within a quarter note would drift against the tempo.
-      var count = Double(beats)
-      if count * quarter > most { count = Transport.floor(most / quarter) }
-      goal = count < 1 ? memory.capacity : Int(count * quarter + 0.5)
-      if goal > memory.capacity { goal = memory.capacity }
-      if goal < 2 &* memory.join { goal = 2 &* memory.join }
-    }
-    memory.keepPast()
-  }
-
-  @_noLocks private mutating func endRecording() {
-    memory.joinEnd(length)
-    (place, passed, goal) = (0, length, 0)
-    state = stopsAtEnd ? .stopped : .playing
-    if !stopsAtEnd { heard.move(to: 1, over: memory.join / 2) }
-    stopsAtEnd = false
-  }
-
-  // MARK: Rendering
+  static var back: Int { @inline(__always) @_noLocks get { 7 } }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (inputs, frames) = (block.inputs, block.frames)
