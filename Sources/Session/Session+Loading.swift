@@ -38,8 +38,14 @@ extension Session {
     return absolute(path)
   }
 
-  /// Requests the file of every node's settings.
-  func requestFiles() { requestFiles(of: patch.nodes.keys + fileRequests.keys.filter { patch[$0] == nil }) }
+  /// Requests the file of every node's settings. Of a large patch's nodes few are of kinds with files.
+  func requestFiles() {
+    let kinds = Set(
+      catalogue.kinds.lazy.filter { $0.isContainer || $0.parameters.contains { $0.fileType != nil } }
+        .map(\.name))
+    let readers = patch.nodes.values.lazy.filter { kinds.contains($0.kind) }.map(\.id)
+    requestFiles(of: Set(fileRequests.keys).union(tunings.keys).union(readers).sorted())
+  }
 
   /// The same for nodes whose request may have changed.
   func requestFiles(of nodes: some Sequence<NodeID>) {
