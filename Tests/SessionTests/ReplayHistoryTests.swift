@@ -66,6 +66,15 @@ import Testing
     return canonical(again)
   }
 
+  /// A line that sets some gains of the grid.
+  private static func gains(_ random: inout SeededGenerator) -> String {
+    var lines: [String] = []
+    for gain in ["[0,0]", "[1,1]", "[0,1]"] where Bool.random(using: &random) {
+      lines.append("set main\(gain) -\(Int.random(in: 1...40, using: &random))dB")
+    }
+    return lines.joined(separator: " ; ")
+  }
+
   @Test(arguments: searchSeeds(1...20)) func aReplayEndsWithThePatchOfTheSession(seed: UInt64) throws {
     print("seed", seed)
     var random = SeededGenerator(seed: seed)
@@ -76,10 +85,6 @@ import Testing
     /// The edit of the gesture under way.
     var gesture: Int?
     var done: [String] = []
-    func gains() -> String {
-      ["[0,0]", "[1,1]", "[0,1]"].filter { _ in Bool.random(using: &random) }
-        .map { "set main\($0) -\(Int.random(in: 1...40, using: &random))dB" }.joined(separator: " ; ")
-    }
     for _ in 0..<80 {
       let count = Int.random(in: 1...90, using: &random)
       switch Int.random(in: 0..<14, using: &random) {
@@ -89,7 +94,7 @@ import Testing
         gesture = session.newestEdit
         done.append(line)
       case 2..<6:
-        let line = gains()
+        let line = Self.gains(&random)
         guard let step = gesture, step == session.newestEdit, !line.isEmpty else { continue }
         // As when the audio thread moves something after the session has looked for it.
         _ = try session.perform(try edit(line, session), amending: step, acceptsUnknownKinds: false)
