@@ -57,12 +57,24 @@ extension Session {
   /// Performs the gesture's edit, in place of its earlier steps. A target that is gone is left out.
   private func writeMovements() {
     guard let gesture = mapGesture else { return }
-    let edits = gesture.values.compactMap {
-      try? patch.turning($0.target, to: $0.value, catalogue: catalogue)
-    }
+    let edits = gesture.values.compactMap { edit(moving: $0.target, to: $0.value) }
     guard !edits.isEmpty else { return }
-    _ = try? perform(.joined(edits), amending: gesture.edit, acceptsUnknownKinds: false, isMoved: true)
-    mapGesture?.edit = history.newest
+    do throws(EditError) {
+      try perform(.joined(edits), amending: gesture.edit, acceptsUnknownKinds: false, isMoved: true)
+      mapGesture?.edit = history.newest
+    } catch {
+      // The newest edit is another one, which later movements must not replace.
+      mapGesture = nil
+    }
+  }
+
+  /// nil: the patch has no such value any more. A movement may come after the edit that took its target away, and one that
+  /// is refused would take the others with it.
+  private func edit(moving target: ControlTarget, to value: Value) -> Edit? {
+    guard let edit = try? patch.turning(target, to: value, catalogue: catalogue),
+      (try? patch.applyingCanonically(edit, catalogue: catalogue)) != nil
+    else { return nil }
+    return edit
   }
 
   // MARK: Controllers

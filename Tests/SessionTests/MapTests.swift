@@ -375,6 +375,50 @@ import Testing
     #expect(try gain("at 0.5s replace level gain gain=-9dB") == "-24dB")
   }
 
+  /// The audio thread moves on while an edit is made: a movement that is read after the edit that took its target away
+  /// leaves that edit in place, and those of other maps are edits of their own.
+  @Test(arguments: ["replace level oscillator", "remove level", "rename level other"], [false, true])
+  func aMovementThatComesLateTakesNoEditBack(line: String, comesWithAnother: Bool) throws {
+    let session = session()
+    session.openText(
+      """
+      sostenuto 1
+      map in.cc74 -> level.gain -24dB..0dB takeover=jump
+      map in.cc75 -> main.gain -24dB..0dB takeover=jump
+      node in keyboard
+      node level gain
+      node main gain
+      node out output
+      connect level -> main
+      connect main -> out
+      """)
+    #expect(session.diagnostics == [])
+    func turn(_ controllers: [Int], _ value: Int) throws {
+      for number in controllers { try session.perform("control in \(number) \(value)") }
+      try session.renderOneBlock()
+      try session.renderOneBlock()
+    }
+    try turn([74, 75], 20)
+    session.tick()
+    #expect(session.undoList.count == 1)
+    // What is moved from here on is read after the edit.
+    session.changesOfLine = []
+    try turn(comesWithAnother ? [74, 75] : [74], 90)
+    try session.perform(line)
+    session.changesOfLine = nil
+    let (done, kind) = (session.undoList[0], session.patch[named: "level"]?.kind)
+    session.followMaps()
+    try turn([75], 100)
+    session.followMaps()
+    try turn([75], 127)
+    session.followMaps()
+    #expect(session.undoList.map { $0 == done } == [false, true, false], "\(session.undoList)")
+    #expect(session.patch[named: "level"]?.kind == kind)
+    #expect(value(session, "main", "gain") == "0dB")
+    try session.undo()
+    #expect(session.undoList.first == done)
+  }
+
   // MARK: Echo
 
   /// Renders and ticks as a driver and a front end do.
