@@ -2,7 +2,7 @@ import Realtime
 
 extension Event {
   /// The event of one MIDI 1.0 message; nil for a system exclusive one, for types that MIDI does not define, and for
-  /// incomplete messages. A note on of velocity 0 is a note off.
+  /// messages that are incomplete or have a status byte among their data. A note on of velocity 0 is a note off.
   ///
   /// `count` bytes, of which the first is the status. Audio thread, and any other.
   @inlinable @_noLocks public init?(midi bytes: UnsafePointer<UInt8>, count: Int, offset: Int32 = 0) {
@@ -13,8 +13,10 @@ extension Event {
     guard length > 0 else { return nil }
     guard count >= length else { return nil }
     let channel = status & 0x0F
-    let first = length > 1 ? bytes[1] & 0x7F : 0
-    let second = length == 3 ? bytes[2] & 0x7F : 0
+    let first = length > 1 ? bytes[1] : 0
+    let second = length == 3 ? bytes[2] : 0
+    // Cut to seven bits it would be another key, which nothing ends.
+    guard first | second < 0x80 else { return nil }
     let value = Float(second)
     switch status & 0xF0 {
     case 0xF0:

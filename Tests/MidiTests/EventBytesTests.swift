@@ -31,6 +31,25 @@ import Testing
     }
   }
 
+  /// Such a byte is the status of another message: cut to seven bits it was a key that nothing ended.
+  @Test func aMessageWithAStatusByteAmongItsDataIsNone() {
+    for status in UInt8(0x80)...0xFF {
+      let length = status < 0xF0 ? (status & 0xE0 == 0xC0 ? 2 : 3) : Self.lengths[status] ?? 0
+      for place in 1..<max(length, 1) {
+        for byte in UInt8(0x80)...0xFF {
+          var message: [UInt8] = Array([status, 60, 100].prefix(length))
+          message[place] = byte
+          if let event = Event(midi: message, count: length) { Issue.record("\(message) becomes \(event)") }
+          let isEvent = message.withUnsafeBufferPointer { bytes in
+            var events = MidiMessage(bytes.baseAddress!, count: length)
+            return events.next() != nil
+          }
+          #expect(!isEvent, "\(message)")
+        }
+      }
+    }
+  }
+
   @Test func aValueBeyondTheRangeIsTheNearestThatMIDIHas() {
     #expect(bytes(Event(.noteOn, key: 60, value: 0.2)) == [0x90, 60, 1])
     #expect(bytes(Event(.noteOn, key: 60, value: 1000)) == [0x90, 60, 127])
