@@ -51,13 +51,11 @@ enum FrontEnd {
     if let notes { app.state.play.layout = notes }
     app.themes = preferences.names
     app.settingsFile = preferences.settingsFile
-    if !preferences.problems.isEmpty {
-      app.tell(preferences.problems)
-    } else if let (text, isError) = session.diagnostics.summary {
-      app.state.message = .init(text, isError: isError)
-    } else if let song = session.songName {
-      app.state.message = .init(SessionWorkbench.songPlays(song))
-    } else if app.state.message == nil {
+    let start =
+      session.diagnostics.summary.map { ViewState.Message($0.text, isError: $0.isError) }
+      ?? session.songName.map { ViewState.Message(SessionWorkbench.songPlays($0)) }
+    app.begin(problems: preferences.problems, start)
+    if app.state.message == nil {
       let file = isNew ? session.file.map { "\(PatchFile.split($0).name) is a new patch; " } : nil
       app.greet((file ?? "") + app.scene.status.driverMessage)
     }

@@ -240,6 +240,25 @@ import Testing
     #expect(app.state.message?.text == "sound is back" && app.state.message?.isError == false)
   }
 
+  /// Edits were recovered, and the file has a warning or an error, or the user's settings have: all of it is told.
+  @Test func whatIsSaidAtTheStartLeavesTheNewsInSight() {
+    func message(_ problems: [String], _ message: ViewState.Message?) -> ViewState.Message? {
+      let workbench = FaultyWorkbench(Stage.demo().workbench)
+      workbench.news = ["recovered 3 unsaved edits"]
+      let app = App(workbench: workbench, now: { 0 })
+      app.begin(problems: problems, message)
+      return app.state.message
+    }
+    let news = "recovered 3 unsaved edits"
+    for isError in [false, true] {
+      let told = message([], .init("line 3: gain is out of range", isError: isError))
+      #expect(told?.text == "line 3: gain is out of range; \(news)" && told?.isError == isError)
+    }
+    let settings = message(["keys.toml: no action `fly`"], .init("plays x.mid"))
+    #expect(settings?.text == "keys.toml: no action `fly`; plays x.mid; \(news)" && settings?.isError == true)
+    #expect(message([], nil)?.text == news)
+  }
+
   @Test func theMessageAtTheStartGoesWhenTheDriverSaysSomethingElse() {
     let workbench = FaultyWorkbench(Stage.demo().workbench)
     let app = App(workbench: workbench, now: { 0 })

@@ -61,9 +61,21 @@ import Screen
     needsRender = true
     desk.state.help = []
     if problems.isEmpty { return desk.say("your settings were read again") }
-    let more = problems.count - Self.mostProblems
-    desk.complain(
-      problems.prefix(Self.mostProblems).joined(separator: "; ") + (more > 0 ? " (and \(more) more)" : ""))
+    desk.complain(Self.summary(problems))
+  }
+  private static func summary(_ problems: [String]) -> String {
+    let more = problems.count - mostProblems
+    return problems.prefix(mostProblems).joined(separator: "; ") + (more > 0 ? " (and \(more) more)" : "")
+  }
+  /// Shows errors of the user's files and what there is to say about the patch, errors first. News that are told already,
+  /// such as that edits were recovered, stay behind them: nobody else would tell them again.
+  public func begin(problems: [String], _ message: ViewState.Message?) {
+    let told = [desk.state.message, message].compactMap { $0 }
+    guard !problems.isEmpty || message != nil else { return }
+    let errors = (problems.isEmpty ? [] : [Self.summary(problems)]) + told.filter(\.isError).map(\.text)
+    let texts = errors + told.filter { !$0.isError }.reversed().map(\.text)
+    needsRender = true
+    desk.state.message = .init(texts.joined(separator: "; "), isError: !errors.isEmpty)
   }
   /// Problems that are told together: a screen has room for so many lines.
   private static let mostProblems = 4
