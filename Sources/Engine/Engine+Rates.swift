@@ -9,6 +9,7 @@ extension Engine {
   public func retune(rate newRate: Double, period newPeriod: Int) {
     period = newPeriod
     guard newRate != rate else { return }
+    retuning()
     // What waits was prepared for the old rate. Its exact times are over with the driver that had them.
     renderer.executeWaiting()
     // Fades that have begun become known here, and their ends are stretched too.

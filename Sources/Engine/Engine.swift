@@ -31,6 +31,8 @@ public final class Engine: ReconcilerHost {
   /// Runs the preparation of nodes that takes long, on any thread. At once by default, so that everything is
   /// ready with the edit.
   public var background: (@escaping @Sendable () -> Void) -> Void = { $0() }
+  /// Called when the rate changes, before the first frame of the new one.
+  public var retuning: () -> Void = {}
   var taps: [Tap] = []
   var endedTaps: [Tap] = []
   /// Number of taps so far.

@@ -14,6 +14,8 @@ struct RunningTake {
   var owner: Take?
   /// It has been asked to end.
   var isEnding = false
+  /// The rate has changed, and it has what came before.
+  var isCut = false
   /// The tape knows of it.
   var isNoted = false
 }
@@ -127,6 +129,14 @@ extension Session {
     engine.endCapture(running.capture, at: frame)
   }
 
+  /// Takes have nothing of another rate, which begins with the next frame. Their files are made later, one after the other.
+  func cutTakes() {
+    for index in runningTakes.indices where !runningTakes[index].isEnding {
+      runningTakes[index].take.end(at: engine.renderer.time)
+      runningTakes[index].isCut = true
+    }
+  }
+
   /// Tells what has happened to takes; ends captures whose file has ended, and begins another file when the rate has
   /// changed.
   func followTakes() {
@@ -135,10 +145,11 @@ extension Session {
     noteTakes()
     for index in runningTakes.indices where !runningTakes[index].isEnding {
       let (take, point) = (runningTakes[index].take, runningTakes[index].point)
-      if take.status.isFinished {
+      let status = take.status
+      if status.isFinished, !runningTakes[index].isCut || status.fault != nil {
         runningTakes[index].isEnding = true
         engine.endCapture(runningTakes[index].capture)
-      } else if take.request.rate != engine.rate {
+      } else if runningTakes[index].isCut {
         end(&runningTakes[index], at: nil)
         guard runningTakes[index].owner == nil, let name = patch[point.node]?.name else { continue }
         do throws(EditError) {

@@ -162,6 +162,7 @@ public struct SessionOptions: Sendable {
       quality: options.quality, kinds: kinds)
     supervisor = Supervisor(engine: engine, options: options.driver)
     recorder = Self.makeRecorder(engine.renderer, isOffline: options.isOffline)
+    engine.retuning = { [weak self] in self?.cutTakes() }
     guard !options.isOffline else { return }
     engine.background = { [library] in library.run($0) }
   }

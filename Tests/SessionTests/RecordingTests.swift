@@ -381,6 +381,37 @@ import Testing
     try expectReplay("take", in: folder)
   }
 
+  /// The driver plays at the new rate before the session follows: the takes of before have none of it, and go on in others.
+  @Test(arguments: [44_100.0, 96_000], [0, 64, 1000])
+  func aTakeHasNothingOfAnotherRate(rate: Double, meanwhile: Int) throws {
+    let (folder, patch) = try folder()
+    var options = SessionOptions()
+    options.isOffline = true
+    let session = Session(options: options)
+    try session.open(patch)
+    let ports = ["dist", "main", "tone"]
+    for port in ports { try session.perform("record \(port) \(folder.path)/\(port).wav") }
+    func render(_ frames: Int) throws {
+      let renderer = OfflineRenderer(
+        engine: session.engine, rate: session.engine.rate, period: session.engine.period, tracks: [])
+      try renderer.render(frames: Int64(frames)) { _ in session.recorder.pump() }
+    }
+    try render(4828)
+    session.engine.retune(rate: rate, period: 256)
+    try render(meanwhile)
+    session.followTakes()
+    try render(6400)
+    session.followTakes()
+    for port in ports { try session.perform("record \(port) off") }
+    try render(6400)
+    session.finishTakes()
+    for port in ports {
+      let channels = port == "main" ? 2 : 1
+      #expect(try samples("\(folder.path)/\(port).wav").count == 4828 * channels, "\(port)")
+      #expect(try samples("\(folder.path)/\(port)-2.wav").count == 6400 * channels, "\(port)")
+    }
+  }
+
   /// A map moves a gain while a script, which tells times ahead, undoes and redoes: the take is replayed to the same bits.
   @Test(arguments: searchSeeds(1...6))
   func aTakeWithUndoUnderAMovingMapIsReplayedToTheSameBits(seed: UInt64) throws {
