@@ -140,6 +140,26 @@ struct LoopMemory: BitwiseCopyable {
     self.rate = Float(rate)
   }
 
+  /// Prepares the copies for another rate, whose filter would ring at a step. The one without the latest overdub becomes whole:
+  /// `missing` frames from `place` on are still those of the loop. `isAdded`: sound is being written at `place`, and what was
+  /// added fades to nothing before it and from it on. Worker.
+  func settle(at place: Int, _ length: Int, missing: Int, isAdded: Bool) {
+    guard length > 0 else { return }
+    for channel in 0..<channels {
+      let row = row(channel)
+      for frame in 0..<missing {
+        let at = (place + frame) % length
+        row.before[at] = row.loop[at]
+      }
+      let reach = isAdded ? min(join, length / 2) : 0
+      for frame in -reach..<reach {
+        let at = (place + frame + length) % length
+        let t = abs(Float(frame) + 0.5) / Float(reach)
+        row.loop[at] = row.before[at] + (row.loop[at] - row.before[at]) * (t * t * (3 - 2 * t))
+      }
+    }
+  }
+
   /// The copies of each channel at another rate, as far as there is room. Worker.
   func resampled(_ length: Int, from old: Double, to new: Double) -> [[Float]] {
     guard length > 0 else { return [] }

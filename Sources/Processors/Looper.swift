@@ -307,6 +307,10 @@ public struct Looper: Kernel {
 
   /// Resamples the loop. Worker.
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
+    let adds = added.isMoving || added.target > 0
+    if state != .recording {
+      self.memory.settle(at: place, length, missing: length - passed, isAdded: adds)
+    }
     let resampled = self.memory.resampled(length, from: old, to: new)
     if let memory {
       var arena = Arena(memory)
@@ -318,11 +322,16 @@ public struct Looper: Kernel {
     length = self.memory.take(resampled)
     if before > 0 {
       place = min(Int(Double(place) * Double(length) / Double(before)), max(length - 1, 0))
-      passed = passed == before ? length : min(Int(Double(passed) * new / old), length)
+      passed = length
     }
     if goal > 0 { goal = max(Int((Double(goal) * new / old).rounded()), length) }
     heard.stretch(by: new / old)
-    added.stretch(by: new / old)
+    if adds {
+      // The sound that comes now is another one.
+      let goal = added.target
+      added = Ramp(0)
+      added.move(to: goal, over: self.memory.join)
+    }
     other.stretch(by: new / old)
   }
 }

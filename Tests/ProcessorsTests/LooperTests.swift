@@ -225,6 +225,34 @@ struct LooperTests {
     #expect(abs(amplitude(out[19_200..<38_400], 500, rate: 96_000) - 0.5) < 0.01)
     #expect(abs(Double(bench.kernel.reading(0)) - 0.2) < 1e-4)
   }
+
+  /// The driver comes back at another rate amid an overdub, in its first round or a later one, and other sound comes: what was
+  /// added ends and begins without a step, and undo takes all of it away.
+  @Test(arguments: [44_100.0, 48_001, 96_000]) func anotherRateAmidAnOverdubLeavesNoStep(rate: Double) {
+    var chance = Chance(UInt64(rate))
+    for turn in 0..<8 {
+      let length = Int.random(in: 4000...9000, using: &chance)
+      let on = 2000 + length + Int.random(in: 0...length, using: &chance)
+      let late = on + 1200 + turn % 2 * length + Int.random(in: 0..<length - 1600, using: &chance)
+      // Where the tone is loudest.
+      let cut = late / 240 * 240 + 60
+      let tone = (0..<cut).map { Float(0.3 * sin(2 * Double.pi * 200 * Double($0) / 48_000)) }
+      let round = Int((Double(length) * rate / 48_000).rounded(.up))
+      let undone = cut + 2 * round
+      let frames = undone + 2 * round
+      let bench = bench(
+        tone, pedal: gate(frames, 1000..<1009, 1000 + length..<1009 + length, on..<on + 9),
+        undo: gate(frames, undone..<undone + 9), [Looper.keep: [turn % 4 < 2 ? 100 : 60]])
+      _ = bench.run(cut)
+      bench.retune(to: rate)
+      let out = bench.run(4 * round)[0][0]
+      let about = "\(turn): \(largestStep(out))"
+      #expect(largestStep(out) < 0.05, "\(about)")
+      #expect(peak(Array(out[round..<2 * round])) > 0.15, "\(about)")
+      let plain = peak(Array(out[(2 * round + 1000)...]))
+      #expect(plain > 0.28 && plain < 0.32, "\(about), \(plain)")
+    }
+  }
 }
 
 extension SplitTests {
