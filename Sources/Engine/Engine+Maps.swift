@@ -24,23 +24,31 @@ extension Engine {
   /// True when there are movements for `takeMovements`.
   public var hasMoved: Bool { renderer.movements.peek() != nil }
 
-  /// Movements since the last call, in order. Those that an edit has overruled meanwhile are left out.
-  public func takeMovements() -> [Movement] {
-    var found: [Movement] = []
+  /// Makes room for the audio thread's next movements.
+  public func readMovements() {
     while let raw = renderer.movements.peek() {
-      let record = raw.assumingMemoryBound(to: MapSlot.Movement.self).pointee
+      unread.append(raw.assumingMemoryBound(to: MapSlot.Movement.self).pointee)
       renderer.movements.pop()
+    }
+  }
+
+  /// Movements since the last call, in order. Those that an edit has overruled meanwhile are left out. `most`: those that
+  /// would be more than so many in total (`movementsTaken`) are left for later.
+  public func takeMovements(upTo most: Int = .max) -> [Movement] {
+    readMovements()
+    let count = max(0, min(unread.count, most - movementsTaken))
+    let records = Array(unread.prefix(count))
+    unread.removeFirst(count)
+    movementsTaken += count
+    return records.compactMap { record -> Movement? in
       guard let map = maps.map(numbered: record.map),
         record.executed >= map.values.sent[map.key.element] ?? 0
-      else { continue }
+      else { return nil }
       let value = map.scale.value(at: Int(record.position))
-      let sound = map.parameter.engineValue(of: value)
-      found.append(
-        Movement(
-          target: map.key.name.target, value: value, time: record.time, number: record.map, sound: sound,
-          executed: record.executed))
+      return Movement(
+        target: map.key.name.target, value: value, time: record.time, number: record.map,
+        sound: map.parameter.engineValue(of: value), executed: record.executed)
     }
-    return found
   }
 
   /// Takes note of a movement, right before the patch with its value is adopted: the audio thread has it already.

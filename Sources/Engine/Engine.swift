@@ -45,6 +45,10 @@ public final class Engine: ReconcilerHost {
   var isTaping = false
   /// Maps of controllers.
   let maps = EngineMaps()
+  /// Movements that have been read and not been taken yet.
+  var unread: [MapSlot.Movement] = []
+  /// Movements of maps that have been taken, those that an edit had overruled included, in total.
+  public internal(set) var movementsTaken = 0
   /// Lengths of notes.
   let notes = EngineNotes()
   private(set) var mappedCables: Set<Cable.Ends> = []

@@ -22,7 +22,7 @@ extension Session {
   func followMaps() {
     // A line with several statements is one: what moves meanwhile comes after it, also if it is taken back.
     guard changesOfLine == nil else { return }
-    let movements = engine.takeMovements()
+    let movements = engine.takeMovements(upTo: knownMovements ?? .max)
     if movements.isEmpty { return }
     let pause = Int64(MapGesture.pause * engine.rate)
     var pending = false

@@ -28,7 +28,13 @@ extension Session {
 
   /// Notes that the transactions of `body` are those of `happening`, if there is a tape.
   func taping(_ happening: @autoclosure () -> TakeJournal.Happening, _ body: () -> Void) {
-    if let tape { tape.note(happening(), engine, body) } else { body() }
+    guard let tape else { return body() }
+    let happening = happening()
+    switch happening {
+    case .edit, .amend, .undo, .redo: tape.noteMovements(engine)
+    default: break
+    }
+    tape.note(happening, engine, body)
   }
 
   /// An edit that is the newest of the history. `whole`: that of another step of its gesture, which takes back the steps
@@ -268,6 +274,7 @@ extension Session {
     renderer.input = { endpoint, frame, count, target in
       replay.inputs.fill(endpoint, named: self.patch[endpoint.node]?.name, frame, count, target)
     }
+    renderer.moved = { self.engine.readMovements() }
     let (rate, end) = (engine.rate, replay.end)
     let format = replay.format(for: output).format
     let cues = replay.journal.entries.map { entry in
@@ -302,6 +309,7 @@ extension Session {
     case .undo: try undo()
     case .redo: try redo()
     case .panic: engine.panic()
+    case .moved(let count): knownMovements = count
     case .event(let node, let event):
       if let id = patch[named: node]?.id { engine.perform(event, on: id, at: now) }
     case .midi(let port, let event): renderer.receive(event, port: port)

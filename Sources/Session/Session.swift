@@ -102,6 +102,8 @@ public struct SessionOptions: Sendable {
   var tuningsInUse: [NodeID: Tuning] = [:]
   /// Values that maps move at present.
   var mapGesture: MapGesture?
+  /// In a replay: movements of maps that the patch of the take had by now, in total; nil: all that there are.
+  var knownMovements: Int?
   /// Positions of values that controllers have been told of, or have set, each with where the controller was moved last.
   var echoed: [MapName: (place: Int, heard: Int?)] = [:]
   /// True when the patch uses the transport.

@@ -32,6 +32,8 @@ final class SessionTape {
   /// A map has moved something: an undo may have come before the movement although its frame is later, as scripts tell exact
   /// times ahead. Where maps are, steps of the history and of gestures are written down as the edits that they are.
   var hasMoved = false
+  /// Movements of maps in the patch, as far as they are written down.
+  private var moved: Int?
   /// Steps that a replay can undo and redo.
   var depth = (undo: 0, redo: 0)
   /// Number of the session's edit that is a replay's newest, too; nil: it has another.
@@ -68,7 +70,7 @@ final class SessionTape {
   func begin(_ head: TakeJournal) {
     if !self.head.patch.isEmpty || !waiting.isEmpty || frame > 0 { doubt("another patch was opened") }
     self.head = head
-    hasMoved = false
+    (hasMoved, moved) = (false, nil)
     buffer += head.headText.utf8
     depth = (0, 0)
     newest = nil
@@ -103,6 +105,15 @@ final class SessionTape {
     nextStamp += 1
     body()
     engine.stamp = outer
+  }
+
+  /// Notes which movements of maps the patch has: what an edit makes of its values, as a scene does, follows from these,
+  /// whenever it takes effect.
+  func noteMovements(_ engine: Engine) {
+    let count = engine.movementsTaken
+    guard count != moved, count > 0 || engine.hasMaps else { return }
+    moved = count
+    note(.moved(count), engine) {}
   }
 
   /// Takes the frames of what has taken effect, and what the driver gave; `bytes`: those of a system exclusive message. Call it
@@ -149,7 +160,7 @@ final class SessionTape {
     if pulse != self.pulse {
       let isChange = { (entry: TakeJournal.Entry) in
         switch entry.happening {
-        case .event, .midi, .exclusive, .closed, .load, .panic, .file, .hold: false
+        case .event, .midi, .exclusive, .closed, .load, .panic, .file, .hold, .moved: false
         default: true
         }
       }

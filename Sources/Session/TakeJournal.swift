@@ -13,6 +13,7 @@ import Realtime
 /// | sostenuto 1             the patch as it was opened, each line after "| "
 /// at 0 file piano           the file of a node is loaded
 /// at 4800 edit set dist.drive 6dB
+/// at 4900 moved 12          the patch has the first 12 movements of maps: the edits that follow were made with these
 /// at 9600 event piano 0 0 60 100.0 0 nan   kind, channel, key, value, detail, time of a note or the like
 /// at 9721 midi 0 0 0 60 100.0 0 nan        the same, from a port of the driver
 /// at 9721 sysex 0 f07e7f0901f7  a system exclusive message of a port; what it means to players follows as `midi`
@@ -33,6 +34,7 @@ struct TakeJournal: Equatable {
     case edit(String)
     case amend(String)
     case undo, redo, panic
+    case moved(Int)
     case event(node: String, Event)
     case midi(port: Int, Event)
     case exclusive(port: Int, [UInt8])
@@ -207,6 +209,9 @@ extension TakeJournal.Happening {
     case "undo": self = .undo
     case "redo": self = .redo
     case "panic": self = .panic
+    case "moved":
+      guard let count = number(1), count >= 0 else { return nil }
+      self = .moved(count)
     case "end": self = .end
     case "file" where words.count == 2: self = .file(node: String(words[1]))
     case "take" where words.count == 3: self = .take(format: String(words[1]), port: String(words[2]))
@@ -259,6 +264,7 @@ extension TakeJournal.Happening {
     case .undo: "undo"
     case .redo: "redo"
     case .panic: "panic"
+    case .moved(let count): "moved \(count)"
     case .event(let node, let event): "event \(node) \(event.words)"
     case .midi(let port, let event): "midi \(port) \(event.words)"
     case .exclusive(let port, let bytes):

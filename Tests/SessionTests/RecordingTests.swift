@@ -451,6 +451,43 @@ import Testing
     try expectReplay("take", in: folder)
   }
 
+  /// A scene is stored while controllers move: with the values that the patch has then, whether or not the latest movements
+  /// have reached it. The take is replayed to the same bits.
+  @Test(arguments: [false, true])
+  func aSceneOfMovedValuesIsReplayedToTheSameBits(isLate: Bool) throws {
+    let (folder, patch) = try folder()
+    let maps = """
+
+      node mi midi
+      map mi.cc74 -> main.master -20dB..0dB takeover=jump
+      map mi.cc75 -> dist.drive takeover=jump
+      """
+    let session = try live(
+      try folder.file("m.patch", try String(contentsOfFile: patch, encoding: .utf8) + maps))
+    play(session, 0.1)
+    try session.perform("record out \(folder.path)/take.wav")
+    func turn(_ value: Int) throws {
+      for key: UInt8 in [74, 75] {
+        session.play(
+          Event(.control, key: key, value: Float(value)), on: try #require(session.patch[named: "mi"]).id)
+      }
+      play(session, 0.05)
+    }
+    try turn(90)
+    // Movements from here on are read after the scene.
+    if isLate { session.changesOfLine = [] }
+    try turn(60)
+    try session.perform("scene 1")
+    session.changesOfLine = nil
+    try turn(20)
+    try session.perform("recall 1 over 20ms")
+    play(session, 0.2)
+    try session.perform("record out off")
+    play(session, 0.2)
+    session.close()
+    try expectReplay("take", in: folder)
+  }
+
   /// A take equals its replay.
   private func expectReplay(_ name: String, in folder: Folder) throws {
     let take = try samples("\(folder.path)/\(name).wav")
