@@ -131,8 +131,11 @@ public struct Lfo: Kernel {
     let (shape, range) = (block.crossfades[Self.shape], block.crossfades[Self.range])
     let (ahead, width) = (block.parameters[Self.phase], block.parameters[Self.width])
     let (rate, spread) = (block.parameters[Self.rate], block.parameters[Self.spread])
-    guard shape.blend == nil, range.blend == nil, ahead.isSteady, width.isSteady, spread.isSteady
-    else { return move(block) }
+    // All that moves at once: few branches.
+    let moving =
+      Int(bitPattern: shape.blend) | Int(bitPattern: range.blend) | Int(bitPattern: ahead.stream)
+      | Int(bitPattern: width.stream) | Int(bitPattern: spread.stream)
+    guard moving == 0 else { return move(block) }
     // Random values mostly stay for many blocks.
     if shape.new < 5 || !rate.isSteady {
       run(block)
