@@ -147,7 +147,6 @@ extension Draft {
       try checkContainer(of: edit)
     }
     try checkCircle(of: edit)
-    _ = try patch.waitingNode(of: edit, catalogue: catalogue)
     switch edit {
     case .add(let node, let before):
       if let container = NodePath.container(of: node.name), !acceptsUnknownKinds, node.id.raw == 0 {
@@ -255,7 +254,7 @@ extension Draft {
   private func fills(_ node: Node) -> Bool {
     guard let file = catalogue.definitionFile(of: node) else { return false }
     switch catalogue.definitions?.definition(of: file) {
-    case nil, .missing, .unread: return false
+    case nil, .missing: return false
     case .found, .recursive, .tooLarge: return true
     }
   }
@@ -285,7 +284,7 @@ extension Draft {
       let definition = catalogue.definitions?.definition(of: file)
     else { return [make(node)] }
     switch definition {
-    case .missing, .unread: return [make(node)]
+    case .missing: return [make(node)]
     case .recursive(let path): throw .isInsideItself(path)
     case .tooLarge: throw .tooManyNodes(node.name)
     case .found(let inner):
