@@ -6,7 +6,7 @@ import Realtime
 ///
 /// The two integrators follow the trapezoidal rule, without delay in the loop. What two outputs have together is exact: the
 /// notch is the input less the band-pass, the high-pass the notch less the low-pass. With `saturate` sound is bent before the
-/// filter and within its loop, at twice the rate (`sostenuto_drive_eight`).
+/// filter, and its band-pass is damped more where it is loud, at twice the rate (`sostenuto_drive_eight`).
 public struct Svf: Kernel {
   public static let description = KindDescription(
     name: "svf", summary: "A state-variable filter with all of its outputs at once.", category: .effect,
@@ -25,7 +25,7 @@ public struct Svf: Kernel {
         isPerChannel: true),
       .gain("drive", "Gain before the filter.", default: 0, upTo: 48),
       ParameterDescription(
-        "saturate", "Bends what is loud, before the filter and in its loop.", form: .toggle,
+        "saturate", "Bends what is loud before the filter, and damps its resonance.", form: .toggle,
         default: .text("off"), smoothing: .structural),
     ], cost: .init(700, perChannel: 60))
 

@@ -1,6 +1,7 @@
 import Glibc
 import Patch
 import Realtime
+import TestSupport
 import Testing
 
 @testable import Processors
@@ -177,6 +178,68 @@ struct LaneTests {
         // Within 1 before the filter; its resonance is held too.
         if saturate == 1 { #expect(out.allSatisfy { peak(Array($0[0][20_000...])) < 8 }) }
       }
+    }
+  }
+
+  /// Noise, or a square of any period.
+  private func restless(_ count: Int, _ peak: Float, _ chance: inout Chance) -> [Float] {
+    if Bool.random(using: &chance) { return chance.signal(count, peak) }
+    let half = Int.random(in: 1...400, using: &chance)
+    return (0..<count).map { (frame: Int) -> Float in frame / half % 2 == 0 ? peak : -peak }
+  }
+
+  /// However loud the sound is, and however frequency and resonance are moved: nothing runs away, and behind the sound there
+  /// is soon nothing left.
+  @Test(arguments: searchSeeds(1...12))
+  func aSaturatedFilterStaysBoundedHoweverItIsMoved(seed: UInt64) {
+    print("seed \(seed)")
+    var chance = Chance(seed)
+    for number in 0..<8 {
+      let rate = [22_050.0, 44_100, 48_000, 96_000, 192_000].randomElement(using: &chance)!
+      let least: Float = number % 2 == 0 ? 8000 : 1500
+      let freq = Float.random(in: least...22_000, using: &chance)
+      let q = number % 4 < 2 ? 100 : Float(0.1 * pow(900, Double.random(in: 0...1, using: &chance)))
+      let (sounding, all) = (Int(rate * 0.1), Int(rate * 0.8))
+      let sound = restless(sounding, number % 3 == 0 ? 1 : 10, &chance)
+      let bench = svf(
+        [
+          Svf.freq: [freq], Svf.q: [q], Svf.saturate: [1],
+          Svf.drive: [linear(Double.random(in: 0...48, using: &chance))],
+        ], [sound], rate: rate)
+      // While the sound is there, or for good.
+      let moved = Bool.random(using: &chance) ? sounding : all
+      var lowest = q
+      if number % 3 > 0 { bench.modulation[Svf.freq] = [restless(moved, 0.5 * freq, &chance)] }
+      if number % 5 > 2 {
+        let depth = q - max(0.1, q * Float.random(in: 0...1, using: &chance))
+        bench.modulation[Svf.q] = [restless(moved, depth, &chance).map { min($0, 0) }]
+        lowest -= depth
+      }
+      let name = "\(freq) Hz, q \(q) to \(lowest), at \(rate) Hz"
+      for (port, out) in bench.run(all).enumerated() {
+        let (most, end) = (peak(out[0]), peak(Array(out[0].suffix(1000))))
+        #expect(most < (port == 0 ? 4 : 4 + 4 / lowest), "output \(port), \(name): \(most)")
+        #expect(end < 1e-5, "output \(port), \(name): \(end) is left")
+      }
+    }
+  }
+
+  /// A tone of -60 dB in the middle of a resonance is the tone of -100 dB, but for its level.
+  @Test(arguments: searchSeeds(1...6)) func aSaturatedFilterLeavesQuietSoundAlone(seed: UInt64) {
+    print("seed \(seed)")
+    var chance = Chance(seed)
+    let rate = [22_050.0, 48_000, 192_000].randomElement(using: &chance)!
+    let freq = Double.random(in: 200...10_000, using: &chance)
+    let q = Float.random(in: 0.1...100, using: &chance)
+    func out(_ level: Double) -> [[Float]] {
+      svf(
+        [Svf.freq: [Float(freq)], Svf.q: [q], Svf.saturate: [1]],
+        [tone(freq, 24_000, rate: rate, Double(linear(level)))], rate: rate
+      ).run(24_000).map { $0[0] }
+    }
+    for (port, (loud, quiet)) in zip(out(-60), out(-100)).enumerated() {
+      let error = zip(loud, quiet).map { abs($0 - 100 * $1) }.max()! / peak(loud)
+      #expect(error < 1e-3, "output \(port), \(freq) Hz, q \(q), at \(rate) Hz: \(error)")
     }
   }
 
