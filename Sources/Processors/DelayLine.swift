@@ -155,6 +155,33 @@ struct DelayLine: BitwiseCopyable {
     }
   }
 
+  /// The same with weights that are as flat as `flats` says in each frame (`Interpolator.weights(_:flat:)`).
+  @inline(__always) @_noLocks func taps(
+    _ position: Int, _ wholes: UnsafePointer<Int32>, _ parts: UnsafePointer<Float>,
+    flats: UnsafePointer<Float>, _ products: UnsafeMutablePointer<Float>
+  ) -> Frames {
+    writeProducts(position, wholes, parts, flats, products)
+    return sostenuto_sum_rows(products)
+  }
+
+  @inline(never) @_noLocks private func writeProducts(
+    _ position: Int, _ wholes: UnsafePointer<Int32>, _ parts: UnsafePointer<Float>,
+    _ flats: UnsafePointer<Float>, _ products: UnsafeMutablePointer<Float>
+  ) {
+    var frame = 0
+    while frame < 16 {
+      let first = eight(position &+ frame &- Int(wholes[frame]) &- 4)
+      let second = eight(position &+ frame &- 3 &- Int(wholes[frame &+ 1]))
+      let d = Frames(
+        lowHalf: SIMD8(repeating: parts[frame]), highHalf: SIMD8(repeating: parts[frame &+ 1]))
+      let flat = Frames(
+        lowHalf: SIMD8(repeating: flats[frame]), highHalf: SIMD8(repeating: flats[frame &+ 1]))
+      products.store(
+        Interpolator.weights(d, flat: flat) * Frames(lowHalf: first, highHalf: second), frame &* 8)
+      frame &+= 2
+    }
+  }
+
   /// The same for a delay that is the same for all frames, by its `weights`, to the same bits.
   @inline(__always) @_noLocks
   func taps(_ position: Int, _ whole: Int, _ weights: UnsafePointer<Float>) -> Frames {
@@ -187,6 +214,21 @@ enum Interpolator {
     w = addProduct(twice(a2), w, d)
     w = addProduct(twice(a1), w, d)
     return addProduct(twice(a0), w, d)
+  }
+
+  /// The same on the way to Lagrange's weights: at 0 these, at 1 Lagrange's. Those lose 6e-6 at a twelfth of the rate, where
+  /// the others lose 1.5e-3, for loops so short that a loss there is heard as a decay; but half a frame costs them 0.8 dB at
+  /// 15 kHz of 48. They amplify no frequency either.
+  @inline(__always) @_noLocks static func weights(_ d: Frames, flat: Frames) -> Frames {
+    var w = addProduct(twice(b6), d, twice(b7))
+    w = addProduct(twice(b5), w, d)
+    w = addProduct(twice(b4), w, d)
+    w = addProduct(twice(b3), w, d)
+    w = addProduct(twice(b2), w, d)
+    w = addProduct(twice(b1), w, d)
+    w = addProduct(twice(a0), w, d)
+    let plain = weights(d)
+    return addProduct(plain, flat, w - plain)
   }
 
   /// The weights for a delay of `whole` frames and a part of one.
@@ -244,6 +286,53 @@ enum Interpolator {
     @inline(__always) @_noLocks get {
       SIMD8(
         -1.075_492_8, 2.254_132_3, -2.303_891_5, 2.997, -2.997, 2.303_891_5, -2.254_132_3, 1.075_492_8)
+    }
+  }
+  private static var b1: SIMD8<Float> {
+    @inline(__always) @_noLocks get {
+      SIMD8(
+        -0.007_142_857, 0.066_666_67, -0.3, 1, -0.25, -0.6, 0.1, -0.009_523_81)
+    }
+  }
+  private static var b2: SIMD8<Float> {
+    @inline(__always) @_noLocks get {
+      SIMD8(
+        0, 0.005_555_555_6, -0.075, 0.75, -1.361_111_11, 0.75, -0.075, 0.005_555_555_6)
+    }
+  }
+  private static var b3: SIMD8<Float> {
+    @inline(__always) @_noLocks get {
+      SIMD8(
+        0.009_722_222_2, -0.088_888_89, 0.370_833_33, -0.611_111_1, 0.340_277_8, 0.066_666_67,
+        -0.098_611_11, 0.011_111_111)
+    }
+  }
+  private static var b4: SIMD8<Float> {
+    @inline(__always) @_noLocks get {
+      SIMD8(
+        0, -0.006_944_444_4, 0.083_333_333, -0.270_833_33, 0.388_888_9, -0.270_833_33, 0.083_333_333,
+        -0.006_944_444_4)
+    }
+  }
+  private static var b5: SIMD8<Float> {
+    @inline(__always) @_noLocks get {
+      SIMD8(
+        -0.002_777_777_8, 0.023_611_111, -0.075, 0.118_055_555_6, -0.097_222_222, 0.037_5, -0.002_777_777_8,
+        -0.001_388_888_9)
+    }
+  }
+  private static var b6: SIMD8<Float> {
+    @inline(__always) @_noLocks get {
+      SIMD8(
+        0, 0.001_388_888_9, -0.008_333_333_33, 0.020_833_333_3, -0.027_777_778, 0.020_833_333_3,
+        -0.008_333_333_33, 0.001_388_888_9)
+    }
+  }
+  private static var b7: SIMD8<Float> {
+    @inline(__always) @_noLocks get {
+      SIMD8(
+        0.000_198_412_7, -0.001_388_888_9, 0.004_166_667, -0.006_944_444_4, 0.006_944_444_4, -0.004_166_667,
+        0.001_388_888_9, -0.000_198_412_7)
     }
   }
 }

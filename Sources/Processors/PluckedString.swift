@@ -214,7 +214,10 @@ public struct PluckedString: Kernel {
       let tap =
         work.isSteady
         ? line.taps(position, whole, work.weights)
-        : line.taps(position, work.wholes + frame, work.parts + frame, work.products)
+        : work.isFlat
+          ? line.taps(
+            position, work.wholes + frame, work.parts + frame, flats: work.flats + frame, work.products)
+          : line.taps(position, work.wholes + frame, work.parts + frame, work.products)
       let y = sostenuto_numbers(addProduct(work.sound.vector(frame), tap, work.gains.vector(frame)))
       history.write(y, lanes, at: position, work.products)
       let a = work.damps.vector(frame)

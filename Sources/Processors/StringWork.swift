@@ -123,17 +123,20 @@ struct StringMemory: BitwiseCopyable {
 /// One channel's block: numbers of the loop in each frame.
 struct StringWork: BitwiseCopyable {
   let wholes, places: UnsafeMutablePointer<Int32>
-  let parts, gains, damps, sound, heard, placeParts: UnsafeMutablePointer<Float>
+  let parts, flats, gains, damps, sound, heard, placeParts: UnsafeMutablePointer<Float>
   let weights, placeWeights, products: UnsafeMutablePointer<Float>
   private let known: UnsafeMutablePointer<StringCourse>
 
   var nearest: Int { @inline(__always) @_noLocks get { known.pointee.nearest } }
+  var isFlat: Bool { @inline(__always) @_noLocks get { known.pointee.isFlat } }
   var isSteady: Bool { @inline(__always) @_noLocks get { known.pointee.isSteady } }
   var isPlaceSteady: Bool { @inline(__always) @_noLocks get { known.pointee.isPlaceSteady } }
 
   struct StringCourse: BitwiseCopyable {
     /// The smallest whole delay.
     var nearest = 4
+    /// Some frame's delay is short enough for flat weights.
+    var isFlat = false
     var isSteady = false
     var isPlaceSteady = false
   }
@@ -144,6 +147,7 @@ struct StringWork: BitwiseCopyable {
     wholes = room.reserve(size &* 4).assumingMemoryBound(to: Int32.self)
     places = room.reserve(size &* 4).assumingMemoryBound(to: Int32.self)
     parts = room.take(Float.self, size)
+    flats = room.take(Float.self, size)
     gains = room.take(Float.self, size)
     damps = room.take(Float.self, size)
     sound = room.take(Float.self, size)
@@ -181,7 +185,7 @@ struct StringWork: BitwiseCopyable {
     let spread = Float(memory.spread)
     let (rate, longest) = (block.rate, Float(memory.length &- 80))
     let stretch = rate / (48_000 * spread)
-    var nearest = UInt32.max
+    var (nearest, isFlat) = (UInt32.max, false)
     var frame = 0
     while frame < block.frames {
       if frame == 0 || isAnyMoving {
@@ -193,7 +197,16 @@ struct StringWork: BitwiseCopyable {
         let s = sineOfQuarters(f * (2 * spread / rate))
         let falls = -9.965_784_3 / (f * limited(decay.vector(channel, frame), 0.001, 1000))
         let (whole, part) = DelayLine.split(limited(period - spread, 4, longest))
-        let kept = (1 - 4 * a * s * s) * (1 - Self.loss(part, f * (6.283_185_3 / rate)))
+        let angle = f * (6.283_185_3 / rate)
+        // From 32 frames (times the spread) to 24: in a shorter loop the loss of the others at the pitch could not be given
+        // back; in a longer one that of flat weights takes more from high partials.
+        let flat = limited(4 - period * (0.125 / spread), 0, 1)
+        var loss = Self.loss(part, angle)
+        if sostenuto_has_above(flat, 0) {
+          loss = addProduct(loss, flat, Self.flatLoss(part, angle) - loss)
+          isFlat = true
+        }
+        let kept = (1 - 4 * a * s * s) * (1 - loss)
         // Below its pitch the loop must not grow, however much is taken from the pitch.
         let gain = sostenuto_lesser(
           sostenuto_powers_of_two(falls) / kept, sostenuto_powers_of_two(falls * 0.25))
@@ -205,6 +218,7 @@ struct StringWork: BitwiseCopyable {
         store(whole, wholes, frame)
         store(place, places, frame)
         parts.store(part, frame)
+        flats.store(flat, frame)
         placeParts.store(placePart, frame)
         gains.store(gain, frame)
         damps.store(a, frame)
@@ -218,9 +232,10 @@ struct StringWork: BitwiseCopyable {
     damps.store(damps.vector(frame &- 16), frame)
     let isSteady = freq.isSteady
     known.pointee = StringCourse(
-      nearest: Int(nearest), isSteady: isSteady, isPlaceSteady: isSteady && position.isSteady)
-    if isSteady { setWeights(weights, Int(wholes[0]), parts[0]) }
-    if isSteady, position.isSteady { setWeights(placeWeights, Int(places[0]), placeParts[0]) }
+      nearest: Int(nearest), isFlat: isFlat, isSteady: isSteady,
+      isPlaceSteady: isSteady && position.isSteady)
+    if isSteady { setWeights(weights, parts[0], flats[0]) }
+    if isSteady, position.isSteady { setWeights(placeWeights, placeParts[0], 0) }
   }
 
   /// Loss of `Interpolator` at a frequency (radians a frame) in each pass: least squares over places between frames,
@@ -234,6 +249,18 @@ struct StringWork: BitwiseCopyable {
     return atLeast(0, u * e * (first + u * (second + u * third)))
   }
 
+  /// The same of flat weights: the first term of the series, within 2e-7 up to a twelfth of the rate.
+  @inline(__always) @_noLocks private static func flatLoss(_ part: Frames, _ frequency: Frames) -> Frames {
+    let w = atMost(0.85, frequency)
+    let (u, e) = (w * w, part * (1 - part))
+    // Four squares of the sine of half the angle, nearly.
+    let s = u * (1 - u * 0.083_333_33)
+    let fourth = (s * s) * (s * s)
+    let first = e * (2 + e)
+    let second = (6 + e) * (12 + e)
+    return fourth * first * second * 2.480_158_7e-5
+  }
+
   @inline(__always) @_noLocks private func store(
     _ v: SIMD16<Int32>, _ to: UnsafeMutablePointer<Int32>, _ frame: Int
   ) {
@@ -241,8 +268,9 @@ struct StringWork: BitwiseCopyable {
   }
 
   @inline(__always) @_noLocks private func setWeights(
-    _ to: UnsafeMutablePointer<Float>, _ whole: Int, _ part: Float
+    _ to: UnsafeMutablePointer<Float>, _ part: Float, _ flat: Float
   ) {
-    UnsafeMutableRawPointer(to).storeBytes(of: Interpolator.weights(whole, part), as: SIMD8<Float>.self)
+    let all = Interpolator.weights(Frames(repeating: part), flat: Frames(repeating: flat))
+    UnsafeMutableRawPointer(to).storeBytes(of: all.lowHalf, as: SIMD8<Float>.self)
   }
 }
