@@ -143,9 +143,11 @@ struct Dynamics: BitwiseCopyable {
       }
     } else {
       levels[group] =
-        shares.rest
-        ? sostenuto_follow_resting_eight(room.turned, levels[group], shares.up, shares.down, frames)
-        : sostenuto_follow_eight(room.turned, levels[group], room.up, room.down, frames)
+        shares.holds
+        ? sostenuto_hold_eight(room.turned, levels[group], shares.down, frames)
+        : shares.rest
+          ? sostenuto_follow_resting_eight(room.turned, levels[group], shares.up, shares.down, frames)
+          : sostenuto_follow_eight(room.turned, levels[group], room.up, room.down, frames)
     }
   }
 

@@ -34,24 +34,34 @@ struct ExpanderTests {
 
   @Test(arguments: rates) func anExpanderHasTheStaticCurveThatIsSet(rate: Double) {
     var chance = Chance(UInt64(rate))
-    for _ in 0..<12 {
+    for number in 0..<18 {
+      let channels = [1, 2, 9][number % 3]
       let threshold = Double.random(in: -50 ... -10, using: &chance)
-      let ratio = Double.random(in: 1...8, using: &chance)
+      // At high ratios little of the curve is above the range.
+      let isSteep = number % 2 == 0
+      let ratio = Double.random(in: 1...(isSteep ? 50 : 8), using: &chance)
       let knee = Double.random(in: 0...18, using: &chance)
       let range = Double.random(in: -60 ... -10, using: &chance)
-      let level = Double.random(in: -70...0, using: &chance)
+      let level =
+        isSteep
+        ? threshold - Double.random(in: -0.5 * knee...60 / ratio, using: &chance)
+        : Double.random(in: -70...0, using: &chance)
+      let frames = Int(0.45 * rate)
       // Of either sign, so that the magnitude stays.
-      let input = (0..<Int(rate)).map { _ in linear(level) * (Bool.random(using: &chance) ? 1 : -1) }
+      let input = (0..<frames).map { _ in linear(level) * (Bool.random(using: &chance) ? 1 : -1) }
       let out = expander(
         [
           Expander.threshold: [linear(threshold)], Expander.ratio: [Float(ratio)],
-          Expander.knee: [linear(knee)], Expander.range: [linear(range)], Expander.release: [0.02],
-          Expander.attack: [0.001],
-        ], [input], rate: rate
-      ).run(Int(rate))[0][0]
-      let reduction = level - decibels(Double(out[Int(rate) - 1].magnitude))
+          Expander.knee: [linear(knee)], Expander.range: [linear(range)],
+          Expander.release: [Float.random(in: 0.001...0.02, using: &chance)], Expander.attack: [0.001],
+          Expander.link: [0],
+        ], [[Float]](repeating: input, count: channels), rate: rate
+      ).run(frames)[0][channels - 1]
+      let reduction = level - decibels(Double(out[frames - 1].magnitude))
       let expected = Self.curve(level, threshold, ratio, knee, range)
-      #expect(abs(reduction - expected) < 0.02, "\(level) dB under \(threshold) dB, \(ratio), knee \(knee)")
+      #expect(
+        abs(reduction - expected) < 0.02,
+        "\(channels) channels, \(level) dB under \(threshold) dB, \(ratio), knee \(knee): \(reduction) dB")
     }
   }
 

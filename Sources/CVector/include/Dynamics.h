@@ -184,6 +184,21 @@ SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_resting_eight(float *levels, s
   return level;
 }
 
+/* What peaks fall to is a hundredth of a decibel below their targets. Rounding would else lift those of a sound that stays as it is,
+   by 1e-4 where the share is small, and a ratio of fifty shows that. */
+#define SOSTENUTO_BELOW (1.0f - 0x1p-10f)
+
+/* Eight peaks: each is its target or, if that is more, what is left of the one before on its way there by the share `down`. */
+SOSTENUTO_VECTOR sostenuto_eight sostenuto_hold_eight(float *levels, sostenuto_eight level, float down, long long frames) {
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  for (long long f = 0; f < frames; f++) {
+    sostenuto_eight target = *(row_of_memory *)(levels + 8 * f), fall = (1.0f - down) * level + down * SOSTENUTO_BELOW * target;
+    level = target > fall ? target : fall;
+    *(row_of_memory *)(levels + 8 * f) = level;
+  }
+  return level;
+}
+
 /* Eight counts of frames. */
 typedef int sostenuto_counts __attribute__((ext_vector_type(8)));
 

@@ -116,7 +116,7 @@ SOSTENUTO_VECTOR float sostenuto_follow_resting_sixteens(float *levels, float le
   }
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_hold_frames(sostenuto_frames peaks, float level, float down) {
   const sostenuto_frames none = 0.0f;
-  sostenuto_frames shares = sostenuto_kept((sostenuto_frames)down), adds = down * peaks;
+  sostenuto_frames shares = sostenuto_kept((sostenuto_frames)down), adds = down * SOSTENUTO_BELOW * peaks;
   SOSTENUTO_HOLD(SOSTENUTO_FIRST_STEP)
   SOSTENUTO_HOLD(SOSTENUTO_SECOND_STEP)
   SOSTENUTO_HOLD(SOSTENUTO_THIRD_STEP)
