@@ -11,8 +11,9 @@ import Realtime
 // of quadratics in x^2. So it stays one in r, and the section follows from it as it does from its magnitudes at
 // three frequencies in M. Vicanek, "Matched second order digital filters", 2016. beta(w0) is fitted so that x is
 // close to w / w0 up to the top, and for responses around one frequency their width is too: they are within 0.5 dB
-// of the analogue ones up to 0.42 of the rate, 20 kHz at 48 kHz (`ResponseTests`). Peaks, notches and gains are
-// exact as before, and a cut is the inverse of the boost.
+// of the analogue ones up to 0.42 of the rate, 20 kHz at 48 kHz, where w0 is below 0.39 of the rate and the Q is usual
+// (`ResponseTests`); a high-pass at 20 kHz with a Q of 100 is 2 dB off. Peaks, notches and gains are exact as before,
+// and a cut is the inverse of the boost.
 
 /// The fit of a family of responses: coefficients of polynomials in the square of the frequency, as a fraction of
 /// the rate.

@@ -5,7 +5,8 @@ import Realtime
 /// Notches that go up and down: all-passes in a row whose corner a slow sine moves, mixed with the sound itself.
 ///
 /// The all-passes are of the first order, by the trapezoidal rule, and the feedback around them has no delay
-/// (`sostenuto_pass_eight`): notches and peaks lie where those of the analogue circuit do.
+/// (`sostenuto_pass_eight`): the response is that of the analogue circuit at the tangents of half the angles, so the corner is
+/// exact, and notches far above it lie lower than the circuit's (13.8 instead of 18.7 kHz for 5 kHz and six stages at 48 kHz).
 public struct Phaser: Kernel {
   public static let description = KindDescription(
     name: "phaser", summary: "Notches that go up and down.", category: .effect,

@@ -53,7 +53,7 @@ struct SweepTests {
 
   /// Response of the analogue circuit, at frequencies that the bilinear transform moves.
   @Test(arguments: [(2, Float(0)), (6, 0), (6, 70), (12, -60)])
-  func aPhaserAtRestIsTheAnalogueOne(stages: Int, feedback: Float) {
+  func aPhaserAtRestHasTheResponseOfItsModel(stages: Int, feedback: Float) {
     for freq in [Float(300), 1500, 6000] {
       let out = KernelBench(
         Phaser.self, Phaser.description, inputs: [[impulse(24_000)]], outputs: [1],
