@@ -184,8 +184,8 @@ SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_resting_eight(float *levels, s
   return level;
 }
 
-/* What peaks fall to is a hundredth of a decibel below their targets. Rounding would else lift those of a sound that stays as it is,
-   by 1e-4 where the share is small, and a ratio of fifty shows that. */
+/* What peaks fall to is a hundredth of a decibel below their targets. Rounding would else lift those of a sound that stays as
+   it is, by up to 3e-4 where the share is small, which a ratio of fifty shows. */
 #define SOSTENUTO_BELOW (1.0f - 0x1p-10f)
 
 /* Eight peaks: each is its target or, if that is more, what is left of the one before on its way there by the share `down`. */
