@@ -64,7 +64,6 @@ extension Engine {
   /// Ends a capture, from the next block on.
   public func endCapture(_ id: NodeID, at time: Int64? = nil) {
     guard let index = taps.firstIndex(where: { $0.id == id && $0.isCapture }) else { return }
-    let time = time ?? plannedFrame
     if let node = graph.current[id], node.slot != nil { send([.use(node.slot, nil)], at: time) }
     endedTaps.append(taps.remove(at: index))
     adopt(wanted, at: time)
@@ -77,8 +76,6 @@ extension Engine {
     public enum Meaning: Hashable, Sendable {
       /// The transactions with this `Engine.stamp` were executed.
       case transactions(Int)
-      /// Fades had ended, and what follows from that began.
-      case settled
       /// The driver has another rate, Hz.
       case rate(Double)
     }

@@ -16,19 +16,21 @@ extension Engine {
     flush()
     // Read the time first: every transaction executed before it is then counted below.
     let watched = renderer.time
-    countExecuted()
+    let done = renderer.executed.load(ordering: .acquiring)
+    while executedCount < done, !sent.isEmpty {
+      finish(sent.removeFirst())
+      executedCount += 1
+    }
     readTrace()
     readWatch(until: watched)
     for node in graph.leaving where node.isRinging && !node.hasRungOut { endSilentTail(node) }
     maintainForeign()
-    if settlesAsTold {
-      // `settle` follows.
-    } else if let frame {
+    if let frame {
       endFades(inTurnUntil: frame)
     } else {
       needsRecompile = endFades(until: renderer.time) || needsRecompile
       // Edits in quick succession compile new plans anyway.
-      if needsRecompile, renderer.time - plannedAt >= Int64(0.002 * rate) { settle(at: plannedFrame) }
+      if needsRecompile, renderer.time - plannedAt >= Int64(0.002 * rate) { recompile() }
     }
     graph.forgetSettled()
     oldResources.removeAll { !$0.header.pointee.isUsed && sent.isEmpty && unsent.isEmpty }
@@ -37,61 +39,16 @@ extension Engine {
     }
   }
 
-  /// Takes note of what the audio thread has executed.
-  func countExecuted() {
-    let done = renderer.executed.load(ordering: .acquiring)
-    while executedCount < done, !sent.isEmpty {
-      finish(sent.removeFirst())
-      executedCount += 1
-    }
-  }
-
-  /// Compiles a smaller plan without the fades that are over by `time`; nil: it takes effect with the next block.
-  public func settle(at time: Int64?) {
-    if let time { _ = endFades(until: time) }
-    recompile(at: time)
-  }
-
-  /// Where `plansAhead`, the frame at which what is asked for now takes effect; nil: the next block. It is far enough
-  /// ahead to be known when it is decided what fades, waits and is over: a replay decides the same there. What waits for a
-  /// later frame is not overtaken.
-  var plannedFrame: Int64? {
-    let now = renderer.time
-    guard plansAhead, now > 0 else { return nil }
-    let next = now + lead(min(2 * planning, Self.longestPlanning))
-    // Where a block ends anyway.
-    return Self.cellEnd(pending.reduce(next) { max($0, $1.time) })
-  }
-  /// Seconds beyond a period for an edit to be prepared and sent, and most that are added where that takes longer.
-  private static let planningMargin = 0.004
-  private static let longestPlanning = 0.04
-
-  private func lead(_ seconds: Double) -> Int64 {
-    Int64(period) + Int64((Self.planningMargin + seconds) * rate)
-  }
-
-  /// Most frames from now to the one that is planned for, if nothing is to happen later.
-  var longestLead: Int64 { plansAhead ? lead(Self.longestPlanning) + Int64(blockCapacity) : 0 }
-
-  /// Fades of edits are under way.
-  var isAmidFades: Bool { graph.unsettled.contains { $0.isAmidFade } }
-
-  /// Where `plansAhead`: a replay may decide otherwise, since a transaction amid fades did not come at its frame, or a
-  /// map moves what fades.
-  public var hasGuessed: Bool { graph.hasGuessed }
-
   /// Ends the fades that are over by `time`, each at its own frame. A cable that was delayed because of one
   /// becomes direct by a crossfade that begins at that frame.
   func endFades(inTurnUntil time: Int64) {
-    while let first = graph.unsettled.compactMap({ end(of: $0.settling) }).min(), first <= time {
-      // Live it may be past.
-      let end = max(first, min(time, plannedFrame ?? first))
+    while let end = graph.unsettled.compactMap({ end(of: $0.settling) }).min(), end <= time {
       if endFades(until: end) { recompile(at: end) }
     }
   }
 
   /// Ends the fades that are over by `time`. Returns true when the plan can be reduced.
-  func endFades(until time: Int64) -> Bool {
+  private func endFades(until time: Int64) -> Bool {
     var isOver = false
     for cable in graph.unsettled {
       guard let end = end(of: cable.settling), end <= time else { continue }
@@ -137,13 +94,6 @@ extension Engine {
 
   private func finish(_ transaction: Transaction) {
     let time = transaction.executedAt
-    if isTaping, transaction.stamp == Self.settling { stamps.append(Stamp(time: time, meaning: .settled)) }
-    // Late, or early since the rate has changed.
-    if plansAhead, transaction.time != .min, time != transaction.time {
-      for cable in transaction.fading { cable.loseMirror() }
-      let hasDecided = transaction.plan != nil || !transaction.fading.isEmpty
-      if transaction.isAmidFades, hasDecided { graph.hasGuessed = true }
-    }
     if transaction.stamp > 0, stamps.last?.meaning != .transactions(transaction.stamp) {
       stamps.append(Stamp(time: time, meaning: .transactions(transaction.stamp)))
     }

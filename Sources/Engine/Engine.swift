@@ -39,8 +39,6 @@ public final class Engine: ReconcilerHost {
   private var tapCount: UInt64 = 0
   /// Number for the transactions that are sent from now on; `takeStamps` tells when they were executed. 0: none.
   public var stamp = 0
-  /// Number for those that follow the ends of fades.
-  static let settling = -1
   /// Until `takeStamps`, in order.
   var stamps: [Stamp] = []
   /// Events and transactions are stamped for a journal.
@@ -82,12 +80,6 @@ public final class Engine: ReconcilerHost {
   /// Engine frame at which the latest plan was compiled, and whether fades have ended since.
   var plannedAt: Int64 = 0
   var needsRecompile = false
-  /// Seconds that the latest edit took the worker.
-  var planning = 0.0
-  /// Live, what is asked for without a frame gets one that is near: it is decided as a replay decides it.
-  public var plansAhead = false
-  /// In a replay: what follows the ends of fades is told by `settle`.
-  public var settlesAsTold = false
 
   /// Plans sent to the audio thread, in total.
   public private(set) var plansSent = 0
@@ -131,7 +123,7 @@ public final class Engine: ReconcilerHost {
   ///   - ramps: duration in seconds for named parameters; the others take `fade`.
   ///   - tails: nodes that ring out if they leave.
   ///   - fade: seconds of each crossfade.
-  ///   - time: engine frame of the edit; nil for the next block, or, where `plansAhead`, a frame that is near.
+  ///   - time: engine frame of the edit; nil for the next block.
   ///   - edit: text for the edit log, as a line of the language; nil: no entry.
   ///   - isUndo: an edit is undone, with the orders that it gave.
   ///   - isMoved: maps have moved the values already (`accept`).
@@ -141,20 +133,9 @@ public final class Engine: ReconcilerHost {
     fade: Double = Engine.standardFade, at time: Int64? = nil, describing edit: String? = nil,
     isUndo: Bool = false, isMoved: Bool = false
   ) {
-    let began = nanoseconds()
     let old = wanted
-    let planned = time == nil ? plannedFrame : nil
-    let time = time ?? planned
     let changes = TransportChange.changes(from: old.settings, to: patch.settings)
-    if isTaping || settlesAsTold { countExecuted() }
-    if let time, planned != nil || settlesAsTold {
-      needsRecompile = endFades(until: time) || needsRecompile
-      // A replay does not repeat what has no stamp, such as the capture of a take.
-      if planned != nil, stamp == 0, needsRecompile { recompile(at: time) }
-    } else if let time {
-      endFades(inTurnUntil: time)
-    }
-    let isAmidOthers = isAmidFades
+    if let time { endFades(inTurnUntil: time) }
     wanted = patch
     // Nothing sounds before the first frame, so nothing has to fade.
     let isFirst = max(time ?? 0, renderer.time) == 0
@@ -170,29 +151,21 @@ public final class Engine: ReconcilerHost {
     reconciler.followMaps(from: mapped)
     var work = reconciler.run()
     work.commands += changes.map { .transport($0) }
-    send(work, at: time, describing: isFirst ? nil : edit, isAmidFades: isAmidOthers)
-    if !isFirst { planning = Double(nanoseconds() - began) * 1e-9 }
+    send(work, at: time, describing: isFirst ? nil : edit)
   }
 
   /// Compiles a smaller plan after fades have ended.
   func recompile(at time: Int64? = nil) {
-    let time = time ?? plannedFrame
     let request = Reconciler.Request(
       patch: wanted, touched: Touched(from: wanted, to: wanted), fade: frames(Engine.standardFade),
       isRecompiling: true, time: time)
-    let (isAmidOthers, outer) = (isAmidFades, stamp)
-    // The edit that found the fades over has a frame of its own.
-    stamp = Self.settling
-    defer { stamp = outer }
-    send(Reconciler(engine: self, request, now: renderer.time).run(), at: time, isAmidFades: isAmidOthers)
+    send(Reconciler(engine: self, request, now: renderer.time).run(), at: time)
   }
 
   private func frames(_ seconds: Double) -> Int { Int((seconds * rate).rounded()) }
 
   /// Sends the reconciler's result as one transaction.
-  private func send(
-    _ work: Reconciler.Work, at time: Int64?, describing edit: String? = nil, isAmidFades: Bool
-  ) {
+  private func send(_ work: Reconciler.Work, at time: Int64?, describing edit: String? = nil) {
     var work = work
     followMaps(&work, serial: nextTransaction)
     followNotes(&work)
@@ -204,7 +177,6 @@ public final class Engine: ReconcilerHost {
     let transaction = Transaction(serial: nextTransaction, time: time ?? .min)
     nextTransaction += 1
     transaction.stamp = stamp
-    transaction.isAmidFades = isAmidFades
     transaction.isLocal = work.isLocal
     transaction.commands = work.commands
     transaction.garbage = work.garbage
@@ -320,7 +292,7 @@ public final class Engine: ReconcilerHost {
 
   /// Something was to happen by now, or more is to happen than should be held, and the audio thread does nothing.
   public var isKeptWaiting: Bool {
-    pending.count > Self.mostHeld || pending.contains { $0.time <= renderer.time + longestLead }
+    pending.count > Self.mostHeld || pending.contains { $0.time <= renderer.time }
   }
   /// Transactions ahead of their time; the plans of large patches need memory.
   private static let mostHeld = 64

@@ -288,17 +288,15 @@ extension Session {
   private func hold(
     _ id: NodeID, named name: String, _ point: Engine.CapturePoint?, instead known: HeldOutputs.Output?
   ) {
-    // No audio thread runs in a replay, so the next block's frame is known.
-    let frame = options.isOffline ? engine.renderer.time : nil
     if let known {
-      engine.endCapture(known.capture, at: frame)
+      engine.endCapture(known.capture)
       held?.sound.end(known.track)
       held?.outputs[id] = nil
     }
     guard let point else { return }
     let feed = Recorder.feed(channels: point.channels, rate: engine.rate)
     guard let track = held?.sound.add(feed, named: name) else { return }
-    let capture = engine.beginCapture(point, feed: feed.resource, at: frame)
+    let capture = engine.beginCapture(point, feed: feed.resource)
     held?.outputs[id] = HeldOutputs.Output(
       name: name, capture: capture, track: track, channels: point.channels)
   }

@@ -17,11 +17,9 @@ extension Session {
         SessionTape(folder: StateFolder.folder("tapes"))
         ?? StateFolder.spare("tapes").flatMap { SessionTape(folder: $0) }
       engine.startTaping()
-      engine.plansAhead = true
     }
     var head = TakeJournal()
     head.rate = engine.rate
-    head.tellsFades = true
     head.quality = options.quality?.rawValue ?? "auto"
     head.folder = file.map { PatchFile.split(PatchFile.absolute($0)).folder } ?? ""
     head.patch = PatchWriter.write(patch, catalogue: catalogue, whole: true)
@@ -271,7 +269,6 @@ extension Session {
     heldFiles = [:]
     if let seconds = replay.heldSeconds { holdAgain(seconds) }
     file = replay.journal.folder.isEmpty ? nil : replay.journal.folder + "/replay.patch"
-    engine.settlesAsTold = replay.journal.tellsFades
     openText(replay.journal.patch)
     let renderer = OfflineRenderer(engine: engine, rate: engine.rate, period: 1024, tracks: [])
     renderer.input = { endpoint, frame, count, target in
@@ -313,7 +310,6 @@ extension Session {
     case .redo: try redo()
     case .panic: engine.panic()
     case .moved(let count): knownMovements = count
-    case .settle: engine.settle(at: now)
     case .event(let node, let event):
       if let id = patch[named: node]?.id { engine.perform(event, on: id, at: now) }
     case .midi(let port, let event): renderer.receive(event, port: port)

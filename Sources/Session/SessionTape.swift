@@ -126,9 +126,6 @@ final class SessionTape {
       case .rate(let rate):
         happened.append(TakeJournal.Entry(frame: stamp.time, happening: .rate(rate)))
         continue
-      case .settled:
-        happened.append(TakeJournal.Entry(frame: stamp.time, happening: .settle))
-        continue
       case .transactions(let transactions): number = transactions
       }
       // What needed no transaction, such as a comment, goes with what came after it.
@@ -153,7 +150,6 @@ final class SessionTape {
       }
       happened.append(TakeJournal.Entry(frame: time, happening: happening))
     }
-    if engine.hasGuessed { doubt("an edit came late amid fades, or a controller moved what faded") }
     if engine.lostInputs > 0 { doubt("more MIDI came at once than could be written down") }
     for entry in happened {
       frame = max(frame, entry.frame)
@@ -164,7 +160,7 @@ final class SessionTape {
     if pulse != self.pulse {
       let isChange = { (entry: TakeJournal.Entry) in
         switch entry.happening {
-        case .event, .midi, .exclusive, .closed, .load, .panic, .file, .hold, .moved, .settle: false
+        case .event, .midi, .exclusive, .closed, .load, .panic, .file, .hold, .moved: false
         default: true
         }
       }

@@ -223,7 +223,7 @@ import Testing
       let session = try live(patch, period: period)
       let path = folder.path + "/\(turn).wav"
       try session.perform("record out \(path)")
-      play(session, 0.1 + 0.01 * Double(turn))
+      play(session, 0.05 + 0.01 * Double(turn))
       if opensOther { try session.openOther(folder.path + "/b.patch") }
       session.close()
       let frames = try samples(path)

@@ -181,21 +181,6 @@ final class EngineCable {
     }
   }
 
-  /// A command did not take effect at its frame.
-  func loseMirror() { isMirrorExact = false }
-
-  /// True while an edit's fade of it is under way.
-  var isAmidFade: Bool {
-    if case .at = settling { return !isTail }
-    if case .after = settling { return !isTail }
-    return false
-  }
-
-  /// True when `isInaudible` does not depend on when it is asked.
-  func isKnown(isExact: Bool) -> Bool {
-    carriesEvents || target != 0 || isExact && isMirrorExact && !isMapped
-  }
-
   /// True when the cable is below -120 dB at `time`, although edits keep its fade from ending.
   func isInaudible(at time: Int64, isExact: Bool) -> Bool {
     guard !carriesEvents, target == 0 else { return false }

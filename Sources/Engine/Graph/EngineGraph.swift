@@ -46,8 +46,6 @@ final class EngineGraph {
   private(set) var leaving: [EngineNode] = []
   /// Cables that fade or leave.
   private(set) var unsettled: [EngineCable] = []
-  /// See `Engine.hasGuessed`.
-  var hasGuessed = false
   /// Nodes with driver channels.
   private(set) var endpoints: [EngineNode] = []
   /// Nodes that listen to a MIDI port of the driver.

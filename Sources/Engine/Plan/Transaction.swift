@@ -29,8 +29,6 @@ final class Transaction {
   var edit: String?
   /// Frames of its longest fade.
   var fade = 0
-  /// Other fades were under way when it was made.
-  var isAmidFades = false
   /// See `Engine.stamp`.
   var stamp = 0
   /// See `Reconciler.Work.isLocal`.

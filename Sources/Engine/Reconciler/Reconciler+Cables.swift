@@ -194,9 +194,8 @@ extension Reconciler {
   /// of a recompilation, depend on the driver's period.
   func isInaudible(_ cable: EngineCable) -> Bool {
     if cable.target == 0, inaudible.contains(ObjectIdentifier(cable)) { return true }
-    guard !request.isRecompiling, !request.isMoved else { return false }
-    if !cable.isKnown(isExact: isExact) { graph.hasGuessed = true }
-    guard cable.isInaudible(at: time, isExact: isExact) else { return false }
+    guard !request.isRecompiling, !request.isMoved, cable.isInaudible(at: time, isExact: isExact)
+    else { return false }
     inaudible.insert(ObjectIdentifier(cable))
     return true
   }
