@@ -117,12 +117,14 @@ public struct Distortion: Kernel {
     guard quietCells > 3 else { return false }
     var channel = 0
     while channel < channels {
-      if sostenuto_magnitudes_exceed(memory.tone(channel).state.pointee.summands, 1e-10) { return false }
+      let state = memory.tone(channel).state
+      state.pointee.settle(memory.decays[15])
+      if sostenuto_magnitudes_exceed(state.pointee.summands, 1e-10) { return false }
       channel &+= 1
     }
     channel = 0
     while channel < channels {
-      memory.setLow(memory.tone(channel), 0)
+      memory.tone(channel).state.pointee.setLow(0)
       channel &+= 1
     }
     isAsleep = true
@@ -253,7 +255,9 @@ public struct Distortion: Kernel {
   @inline(never) @_noLocks private mutating func forgetFollowed() {
     var channel = 0
     while channel < channels {
-      memory.plainRow(channel).tone.state.pointee.isFollowed = false
+      let state = memory.plainRow(channel).tone.state
+      state.pointee.isFollowed = false
+      state.pointee.settle(memory.decays[15])
       channel &+= 1
     }
     isAnyFollowed = false
@@ -390,6 +394,7 @@ public struct Distortion: Kernel {
 
   /// The low-pass passes a cell.
   @inline(__always) @_noLocks private func pass(_ cell: UnsafePointer<Float>, _ row: ToneRow) {
+    row.state.pointee.settle(memory.decays[15])
     row.state.pointee.passCell(
       cell.vector(0), cell.vector(16), cell.vector(32), cell.vector(48), decay: decay)
   }
@@ -412,7 +417,7 @@ public struct Distortion: Kernel {
   /// Runs the low-pass over `input`, and stores its state before each frame.
   @_noLocks private mutating func follow(_ input: UnsafeMutablePointer<Float>, _ row: ToneRow, _ frames: Int)
   {
-    var state = memory.low(row)
+    var state = row.state.pointee.low(memory.decays.vector(0))
     let gain = 2 * pole
     let remains = 1 - gain
     var frame = 0
@@ -421,6 +426,6 @@ public struct Distortion: Kernel {
       state = state * remains + input[frame] * gain
       frame &+= 1
     }
-    memory.setLow(row, state)
+    row.state.pointee.setLow(state)
   }
 }

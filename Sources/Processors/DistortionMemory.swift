@@ -3,9 +3,24 @@ import Realtime
 /// The low-pass that splits the tone of one channel.
 struct ToneState: BitwiseCopyable {
   /// Its state is their sum, each times its weight (`DistortionMemory.decays`): while the tone rests, nobody needs that.
-  var summands = Frames(repeating: 0)
+  private(set) var summands = Frames(repeating: 0)
+  /// Its state after frames in which it was followed: exactly that, which no sum would be.
+  private(set) var followed: Float?
   /// The tone was not 0 in some frame of this 64-frame cell.
   var isFollowed = false
+
+  /// `decays`: the weights of the summands.
+  @_noLocks func low(_ decays: Frames) -> Float { followed ?? total(summands * decays) }
+
+  @_noLocks mutating func setLow(_ value: Float) { followed = value }
+
+  /// Makes summands of a state that has been followed. `decay`: the last one's weight.
+  @inline(__always) @_noLocks mutating func settle(_ decay: Float) {
+    guard let value = followed else { return }
+    followed = nil
+    summands = Frames(repeating: 0)
+    summands[15] = value / decay
+  }
 
   /// The low-pass goes from the start of a cell to its end, sixteen frames at a time, over each of which it decays by `decay`.
   @inline(__always) @_noLocks mutating func passCell(
@@ -132,16 +147,6 @@ struct DistortionMemory: BitwiseCopyable {
   /// The row of a channel, of either form.
   @inline(__always) @_noLocks func place(_ channel: Int) -> UnsafeMutableRawPointer {
     rows + channel &* rowSize
-  }
-
-  /// State of a channel's low-pass.
-  @inline(__always) @_noLocks func low(_ row: ToneRow) -> Float {
-    total(row.state.pointee.summands * decays.vector(0))
-  }
-
-  @inline(__always) @_noLocks func setLow(_ row: ToneRow, _ value: Float) {
-    row.state.pointee.summands = Frames(repeating: 0)
-    row.state.pointee.summands[15] = value / decays[15]
   }
 
   @_noLocks func tone(_ channel: Int) -> ToneRow {

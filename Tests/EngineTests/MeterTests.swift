@@ -37,12 +37,14 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let bench = Bench(period: [17, 64, 256].randomElement(using: &random)!)
     bench.engine.isMetering = true
-    let levels = (0..<64).map { _ in Float.random(in: 0.01...1, using: &random) }
-    for (channel, level) in levels.enumerated() { bench.feed(level, channel: channel) }
+    let levels = (0..<64).map { _ in Float(Int.random(in: 1...64, using: &random)) / 64 }
     let widths = (0..<5).map { _ in Int.random(in: 1...64, using: &random) }
     var text =
       "node a gain\nnode b crossover\nconnect a -> b\nnode out output channels=2\nconnect b.band1 -> out\n"
-    for (index, width) in widths.enumerated() { text += "node in\(index) input channels=\(width)\n" }
+    for (index, width) in widths.enumerated() {
+      let list = levels.prefix(width).map { "\($0)" }.joined(separator: ",")
+      text += "node in\(index) constant level=[\(list)] channels=\(width)\n"
+    }
     try bench.begin(text)
     func outputs(_ name: String) -> [PortReport] {
       bench.engine.report().nodes.first { $0.name == name }?.outputs ?? []
@@ -51,7 +53,7 @@ import Testing
       bench.perform("connect in\(index) -> a")
       if index > 0 { bench.perform("disconnect in\(index - 1) -> a") }
       bench.settle()
-      bench.render(9600)
+      bench.render(24_000)
       _ = outputs("a")
       bench.render(256)
       let (gain, bands) = (outputs("a"), outputs("b"))

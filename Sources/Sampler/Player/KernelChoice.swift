@@ -4,19 +4,14 @@ import Realtime
 /// The long kernels of a head, by its pace, so that nothing above the Nyquist frequency comes through.
 ///
 /// A head rests on one kernel as long as that suits its pace, and glides to another when it no longer does; on the way two
-/// kernels are mixed, which costs twice as much. It leaves its kernel at once for a quicker pace. For one that is little slower
-/// it waits: a vibrato comes back, and would else be on its way all the time.
+/// kernels are mixed, which costs twice as much.
 struct KernelChoice: BitwiseCopyable {
   /// Kernels by which the mixture glides in a frame.
   private static var speed: Float { @_noLocks get { 1 / 256 } }
   /// The cutoff may be this part of a semitone above the one that is wanted, as for voices; and so far below before
-  /// another kernel is chosen after some time, so that a pace that trembles keeps its kernel; and at once. A cutoff four
-  /// semitones below the Nyquist frequency, at 48 kHz 19 kHz, is hardly heard.
+  /// another kernel is chosen, so that a pace that trembles keeps its kernel.
   private static var above: Float { @_noLocks get { 0.34 } }
   private static var below: Float { @_noLocks get { 1 } }
-  private static var far: Float { @_noLocks get { 4 + above } }
-  /// Frames for which it waits: a quarter of a second, half a period of a vibrato of 2 Hz.
-  private static var patience: Int32 { @_noLocks get { 12_288 } }
 
   /// Pace of the frame before; negative at the start.
   private var pace: Float = -1
@@ -27,9 +22,6 @@ struct KernelChoice: BitwiseCopyable {
   /// Beginning of the glide, and the frames since then.
   private var origin: Float = 0
   private var frames: Int32 = 0
-  /// Frames for which the goal has been too low in a row, and the largest number that was wanted in them.
-  private var waited: Int32 = 0
-  private var largest: Float = 0
 
   @_noLocks init() {}
 
@@ -41,7 +33,7 @@ struct KernelChoice: BitwiseCopyable {
     let isSame = course.isEven && scratch.paces[0] == pace
     pace = scratch.paces[frames &- 1]
     let rests = number == Float(goal)
-    if rests, waited == 0, isSame || (goal == 0 && !course.isFast) { return goal }
+    if rests, isSame || (goal == 0 && !course.isFast) { return goal }
     var frame = 0
     while frame < frames {
       setNumbers(frame, scratch)
@@ -51,7 +43,7 @@ struct KernelChoice: BitwiseCopyable {
       goal = Self.kernel(scratch.mixes[0])
       number = Float(goal)
     }
-    if number == Float(goal), stays(scratch.mixes, frames) { return goal }
+    if number == Float(goal), fits(scratch.mixes, frames) { return goal }
     let first = goal
     var isEven = true
     frame = 0
@@ -84,39 +76,17 @@ struct KernelChoice: BitwiseCopyable {
     }
   }
 
-  /// True when the head rests on the goal for all of these numbers, as `move` would; otherwise nothing has changed.
-  @_noLocks @inline(__always) private mutating func stays(
-    _ numbers: UnsafeMutablePointer<Float>, _ frames: Int
-  ) -> Bool {
+  /// True when the goal suits all numbers.
+  @_noLocks @inline(__always) private func fits(_ numbers: UnsafeMutablePointer<Float>, _ frames: Int) -> Bool
+  {
     let (least, most) = suited
-    var (waited, largest) = (waited, largest)
     var frame = 0
     while frame < frames {
-      let wanted = vector(numbers + frame)
-      let count = frames &- frame < 16 ? frames &- frame : 16
-      guard Self.areWithin(wanted, Float(goal) - Self.far, most) else { return false }
-      if !sostenuto_has_below(wanted, least) {
-        (waited, largest) = (0, 0)
-      } else if count == 16, !sostenuto_has_above(wanted, least.nextDown) {
-        waited &+= 16
-        let top = larger(
-          sostenuto_largest_of_eight(wanted.lowHalf), sostenuto_largest_of_eight(wanted.highHalf))
-        largest = larger(largest, top)
-      } else {
-        for index in frame..<frame &+ count {
-          waited = numbers[index] < least ? waited &+ 1 : 0
-          largest = waited == 0 ? 0 : larger(largest, numbers[index])
-          if waited >= Self.patience { return false }
-        }
-      }
-      if waited >= Self.patience { return false }
+      if !Self.areWithin(vector(numbers + frame), least, most) { return false }
       frame &+= 16
     }
-    (self.waited, self.largest) = (waited, largest)
     return true
   }
-
-  @_noLocks @inline(__always) private func larger(_ a: Float, _ b: Float) -> Float { a > b ? a : b }
 
   @_noLocks @inline(__always)
   private static func areWithin(_ v: SIMD16<Float>, _ least: Float, _ most: Float) -> Bool {
@@ -132,9 +102,8 @@ struct KernelChoice: BitwiseCopyable {
     let left = Float(goal) - Self.last(origin, frames &+ 15, isUp)
     let (least, most) = suited
     guard isUp ? left > Self.speed : left < -Self.speed, Self.areWithin(wanted, least, most),
-      Self.areWithin(numbers - wanted, -Self.above, Self.far)
+      Self.areWithin(numbers - wanted, -Self.above, Self.below + Self.above)
     else { return false }
-    (waited, largest) = (0, 0)
     store(numbers, place)
     frames &+= 16
     number = Self.last(origin, frames, isUp)
@@ -152,18 +121,9 @@ struct KernelChoice: BitwiseCopyable {
   @_noLocks @inline(__always) private mutating func move(_ place: UnsafeMutablePointer<Float>) {
     let wanted = place.pointee
     let (least, most) = suited
-    if wanted > most {
-      turn(to: wanted)
-    } else if wanted < least {
-      waited &+= 1
-      largest = larger(largest, wanted)
-      if wanted < Float(goal) - Self.far {
-        turn(to: wanted)
-      } else if waited == Self.patience {
-        turn(to: largest)
-      }
-    } else {
-      (waited, largest) = (0, 0)
+    if wanted < least || wanted > most {
+      goal = Self.kernel(wanted)
+      (origin, frames) = (number, 0)
     }
     let left = Float(goal) - number
     frames &+= 1
@@ -172,18 +132,12 @@ struct KernelChoice: BitwiseCopyable {
       ? Float(goal) : Self.last(origin, frames, left > 0)
     // Never far from a pace that is quicker than the glide.
     let excess = number - wanted
-    if excess < -Self.above || excess > Self.far {
-      number = wanted + (excess < 0 ? -Self.above : Self.far)
+    if excess < -Self.above || excess > Self.below + Self.above {
+      number = wanted + (excess < 0 ? -Self.above : Self.below + Self.above)
       (origin, frames) = (number, 0)
     }
     if number == Float(goal) { (origin, frames) = (number, 0) }
     place.pointee = number
-  }
-
-  @_noLocks @inline(__always) private mutating func turn(to wanted: Float) {
-    goal = Self.kernel(wanted)
-    (origin, frames) = (number, 0)
-    (waited, largest) = (0, 0)
   }
 
   /// The kernels for the paces: that for no transposition up to a pace of 1. From there on the cutoff falls
