@@ -106,8 +106,7 @@ public struct Reverb: Kernel {
     var arena = Arena(memory)
     let other = ReverbTank(frames, rate: new, &arena)
     other.build()
-    copyMemory(other.numbers, tank.numbers, (ReverbTank.coefficients + 3) * 64)
-    copyMemory(other.gains, tank.gains, 64)
+    other.copyFilters(tank)
     other.resample(tank)
     tank = other
   }
@@ -147,7 +146,7 @@ public struct Reverb: Kernel {
     }
     if block.frames == blockCapacity, !moves {
       let count = Int64(truncatingIfNeeded: blockCapacity)
-      sostenuto_go_round(rows.from, rows.to, tank.numbers, nil, rows.buses, rows.sums, count)
+      sostenuto_go_round(rows.from, rows.to, tank.resting, nil, tank.states, rows.buses, rows.sums, count)
     } else {
       goRoundPart(block.frames, rows)
     }
@@ -179,27 +178,24 @@ public struct Reverb: Kernel {
   @inline(__always) @_noLocks private mutating func aim(_ block: Block) {
     let isNew = known[0].isNaN
     guard block.time & 63 == 0 || isNew else { return }
-    if moves { rest() }
+    if moves { arrive() }
     let parameters = block.parameters
     let now = SIMD4(
       parameters[Self.decay].value(0), parameters[Self.bass].value(0), parameters[Self.damp].value(0),
       block.crossfades[Self.size].new)
-    if known[0] == now[0], known[1] == now[1], known[2] == now[2], known[3] == now[3] { return }
+    if known[0] == now[0], known[1] == now[1], known[2] == now[2], known[3] == now[3] {
+      if moves { tank.settle() }
+      moves = false
+      return
+    }
     move(to: now, block.rate, isNew: isNew)
   }
 
-  /// Ends a movement exactly where it was to lead.
-  @inline(never) @_noLocks private mutating func rest() {
-    let n = target.numbers
-    let to = tank.numbers
-    to.store(n.0, 0)
-    to.store(n.1, 16)
-    to.store(n.2, 32)
-    to.store(n.3, 48)
-    to.store(n.4, 64)
+  /// Is exactly where a movement was to lead.
+  @inline(never) @_noLocks private mutating func arrive() {
+    tank.set(target)
     tank.gains.store(targetGains, 0)
     tank.gainSteps.store(Frames(repeating: 0), 0)
-    moves = false
   }
 
   @inline(never) @_noLocks private mutating func move(to now: SIMD4<Float>, _ rate: Float, isNew: Bool) {
@@ -221,15 +217,13 @@ public struct Reverb: Kernel {
       targetGains[1 &+ number] = diffusers[number]
       number &+= 1
     }
-    if isFirst { return rest() }
-    let share: Float = 1 / 64
-    let (n, from, to) = (target.numbers, tank.numbers, tank.steps)
-    to.store((n.0 - from.vector(0)) * share, 0)
-    to.store((n.1 - from.vector(16)) * share, 16)
-    to.store((n.2 - from.vector(32)) * share, 32)
-    to.store((n.3 - from.vector(48)) * share, 48)
-    to.store((n.4 - from.vector(64)) * share, 64)
-    tank.gainSteps.store((targetGains - tank.gains.vector(0)) * share, 0)
+    if isFirst {
+      arrive()
+      return tank.settle()
+    }
+    if !moves { tank.loosen() }
+    tank.move(to: target)
+    tank.gainSteps.store((targetGains - tank.gains.vector(0)) * (1 / 64), 0)
     moves = true
   }
 
@@ -351,9 +345,10 @@ public struct Reverb: Kernel {
   @inline(never) @_noLocks private func goRoundPart(_ frames: Int, _ rows: ReverbRows) {
     let count = Int64(truncatingIfNeeded: frames)
     if moves {
-      sostenuto_go_round(rows.from, rows.to, tank.numbers, tank.steps, rows.buses, rows.sums, count)
+      sostenuto_go_round(
+        rows.from, rows.to, tank.numbers, tank.steps, tank.states, rows.buses, rows.sums, count)
     } else {
-      sostenuto_go_round(rows.from, rows.to, tank.numbers, nil, rows.buses, rows.sums, count)
+      sostenuto_go_round(rows.from, rows.to, tank.resting, nil, tank.states, rows.buses, rows.sums, count)
     }
   }
 

@@ -10,8 +10,10 @@ import Realtime
 struct ReverbTank: BitwiseCopyable {
   /// Of each ring the first frame in `sound`, its frames, and where the next one is written.
   private let starts, sizes, places: UnsafeMutablePointer<Int32>
-  /// Coefficients and states of `sostenuto_shelve`, and what each frame adds.
-  let numbers, steps: UnsafeMutablePointer<Float>
+  /// Coefficients of `sostenuto_shelve_moving`, what each frame adds to them, and those of `sostenuto_shelve`.
+  let numbers, steps, resting: UnsafeMutablePointer<Float>
+  /// What the filters remember.
+  let states: UnsafeMutablePointer<Float>
   /// Gains of the input and of the all-passes at the start of a cell, and what each of its frames adds.
   let gains, gainSteps: UnsafeMutablePointer<Float>
   private let sound: UnsafeMutablePointer<Float>
@@ -23,9 +25,6 @@ struct ReverbTank: BitwiseCopyable {
   static var firstBefore: Int { @_noLocks get { 24 } }
   /// Those behind the lines, a bit each.
   private static var others: UInt32 { @_noLocks get { 0x3ff } }
-
-  /// Coefficients of a line.
-  static var coefficients: Int { @_noLocks get { 5 } }
 
   /// Frames of the sixteen lines at 48 kHz and full size: prime numbers, each 6 % longer than the one before.
   static var primes: Frames {
@@ -66,8 +65,10 @@ struct ReverbTank: BitwiseCopyable {
     starts = arena.take(Int32.self, 32)
     sizes = arena.take(Int32.self, 32)
     places = arena.take(Int32.self, 32)
-    numbers = arena.take(Float.self, (Self.coefficients &+ 3) &* 16)
-    steps = arena.take(Float.self, Self.coefficients &* 16)
+    numbers = arena.take(Float.self, Self.movingRows &* 16)
+    steps = arena.take(Float.self, Self.movingRows &* 16)
+    resting = arena.take(Float.self, Self.restingRows &* 16)
+    states = arena.take(Float.self, Self.stateRows &* 16)
     gains = arena.take(Float.self, 16)
     gainSteps = arena.take(Float.self, 16)
     sound = arena.take(Float.self, frames)
@@ -90,11 +91,18 @@ struct ReverbTank: BitwiseCopyable {
     copyMemory(starts, other.starts, 128)
     copyMemory(sizes, other.sizes, 128)
     copyMemory(places, other.places, 128)
-    copyMemory(numbers, other.numbers, (Self.coefficients &+ 3) &* 64)
-    copyMemory(steps, other.steps, Self.coefficients &* 64)
+    copyFilters(other)
+    copyMemory(sound, other.sound, frames &* 4)
+  }
+
+  /// Takes the filters and the gains of another one.
+  @_noLocks func copyFilters(_ other: ReverbTank) {
+    copyMemory(numbers, other.numbers, Self.movingRows &* 64)
+    copyMemory(steps, other.steps, Self.movingRows &* 64)
+    copyMemory(resting, other.resting, Self.restingRows &* 64)
+    copyMemory(states, other.states, Self.stateRows &* 64)
     copyMemory(gains, other.gains, 64)
     copyMemory(gainSteps, other.gainSteps, 64)
-    copyMemory(sound, other.sound, frames &* 4)
   }
 
   /// Gives the second delay before the reverb what the first one has. Audio thread.
@@ -264,7 +272,7 @@ struct ReverbTank: BitwiseCopyable {
   }
 
   /// Clears what the filters of the round remember.
-  @_noLocks func rest() { setMemory(numbers + Self.coefficients &* 16, 0, 3 &* 64) }
+  @_noLocks func rest() { setMemory(states, 0, Self.stateRows &* 64) }
 
   /// Resamples what the rings of another one hold, into this one. Worker.
   func resample(_ other: ReverbTank) {

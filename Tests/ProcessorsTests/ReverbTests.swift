@@ -20,25 +20,27 @@ struct ReverbTests {
   }
 
   /// Time in which a band falls by 60 dB: from the fall between -5 and -35 dB of what is left (M. R. Schroeder, "New method
-  /// of measuring reverberation time", 1965), behind a resonance of two octaves, twice.
-  private func decay(_ signal: [Float], _ frequency: Double, _ rate: Double) -> Double {
+  /// of measuring reverberation time", 1965), of all outputs together. `q`: how narrow the band is.
+  private func decay(_ outputs: [[Float]], _ frequency: Double, _ rate: Double, q: Double) -> Double {
     let w = 2 * .pi * frequency / rate
-    let (alpha, turn) = (sin(w) / 1.4, 2 * cos(w))
-    var band = signal.map(Double.init)
-    for _ in 0..<2 {
-      var (x1, x2, y1, y2) = (0.0, 0.0, 0.0, 0.0)
-      for frame in band.indices {
-        let x = band[frame]
-        let sum: Double = alpha * (x - x2) + turn * y1 - (1 - alpha) * y2
-        let y = sum / (1 + alpha)
-        (x2, x1, y2, y1, band[frame]) = (x1, x, y1, y, y)
+    let (alpha, turn) = (sin(w) / (2 * q), 2 * cos(w))
+    var left = [Double](repeating: 0, count: outputs[0].count)
+    for output in outputs {
+      var band = output.map(Double.init)
+      for _ in 0..<2 {
+        var (x1, x2, y1, y2) = (0.0, 0.0, 0.0, 0.0)
+        for frame in band.indices {
+          let x = band[frame]
+          let sum: Double = alpha * (x - x2) + turn * y1 - (1 - alpha) * y2
+          let y = sum / (1 + alpha)
+          (x2, x1, y2, y1, band[frame]) = (x1, x, y1, y, y)
+        }
       }
-    }
-    var left = [Double](repeating: 0, count: band.count)
-    var sum = 0.0
-    for frame in band.indices.reversed() {
-      sum += band[frame] * band[frame]
-      left[frame] = sum
+      var sum = 0.0
+      for frame in band.indices.reversed() {
+        sum += band[frame] * band[frame]
+        left[frame] += sum
+      }
     }
     let levels = left.map { 10 * log10(max($0 / left[0], 1e-30)) }
     let from = levels.firstIndex { $0 < -5 } ?? 0
@@ -52,23 +54,39 @@ struct ReverbTests {
     return sum / Double(signal.count)
   }
 
-  @Test(arguments: [8000.0, 44_100, 48_000, 192_000]) func oneKilohertzDecaysInTheTimeThatIsSet(rate: Double)
-  {
-    for (seconds, size, damp) in [(Float(0.5), Float(20), Float(0)), (2, 50, 50), (1, 40, 80), (5, 100, 30)] {
+  /// With little bass and strong damping, the shelves alone would take more at 1 kHz than the round may.
+  @Test(arguments: [8000.0, 22_050, 44_100, 48_000, 96_000, 192_000])
+  func oneKilohertzDecaysInTheTimeThatIsSet(rate: Double) {
+    var chance = Chance(UInt64(rate))
+    var settings: [(seconds: Float, size: Float, bass: Float, damp: Float)] = [
+      (0.5, 20, 25, 100), (0.5, 100, 25, 100), (2, 50, 25, 100), (0.5, 20, 200, 100), (1, 40, 100, 0),
+      (5, 100, 100, 30),
+    ]
+    for _ in 0..<4 {
+      let seconds = Float.random(in: 0.5...2, using: &chance)
+      settings.append(
+        (
+          seconds, Float.random(in: 10...100, using: &chance),
+          Float.random(in: 25...200, using: &chance), Float.random(in: 0...100, using: &chance)
+        ))
+    }
+    for (seconds, size, bass, damp) in settings {
       let out = impulseResponse(
-        [Reverb.decay: seconds, Reverb.size: size, Reverb.damp: damp], seconds: Double(seconds) * 0.9,
-        rate: rate)
-      let found = decay(out[0], 1000, rate)
-      #expect(abs(found / Double(seconds) - 1) < 0.05, "\(seconds) s, size \(size), damp \(damp): \(found) s")
+        [Reverb.decay: seconds, Reverb.size: size, Reverb.bass: bass, Reverb.damp: damp],
+        seconds: Double(seconds) * 0.9, rate: rate, outputs: seconds < 5 ? 8 : 2)
+      let found = decay(out, 1000, rate, q: 6) / Double(seconds)
+      #expect(abs(found - 1) < 0.05, "\(seconds) s, size \(size), bass \(bass), damp \(damp): \(found)")
     }
   }
 
   @Test func lowAndHighBandsDecayInTheirs() {
-    for (bass, damp) in [(Float(100), Float(0)), (100, 50), (50, 50), (200, 80)] {
+    for (bass, damp) in [
+      (Float(100), Float(0)), (100, 50), (50, 50), (200, 80), (25, 80), (25, 0), (200, 0),
+    ] {
       let out = impulseResponse(
-        [Reverb.decay: 2, Reverb.size: 50, Reverb.bass: bass, Reverb.damp: damp], seconds: 4)[0]
-      let low = decay(out, 30, 48_000) / (2 * Double(bass) / 100)
-      let high = decay(out, 18_000, 48_000) / (2 * (1 - 0.9 * Double(damp) / 100))
+        [Reverb.decay: 2, Reverb.size: 50, Reverb.bass: bass, Reverb.damp: damp], seconds: 4, outputs: 8)
+      let low = decay(out, 30, 48_000, q: 2) / (2 * Double(bass) / 100)
+      let high = decay(out, 18_000, 48_000, q: 2) / (2 * (1 - 0.9 * Double(damp) / 100))
       #expect(abs(low - 1) < 0.05, "bass \(bass) %: \(low)")
       #expect(abs(high - 1) < 0.1, "damp \(damp) %: \(high)")
     }
@@ -187,7 +205,7 @@ struct ReverbTests {
     }
     for (parameter, value) in [
       (Reverb.decay, Float(0.2)), (Reverb.decay, 20), (Reverb.size, 20), (Reverb.size, 100),
-      (Reverb.damp, 100),
+      (Reverb.damp, 100), (Reverb.damp, 0), (Reverb.bass, 200),
       (Reverb.bass, 25), (Reverb.predelay, 0.2), (Reverb.mix, 100),
     ] {
       let bench = KernelBench(

@@ -244,6 +244,7 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_join(sostenuto_frames a, sostenuto_f
 
 /* The lesser of two numbers in each lane. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_lesser(sostenuto_frames a, sostenuto_frames b) { return __builtin_elementwise_min(a, b); }
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_greater(sostenuto_frames a, sostenuto_frames b) { return __builtin_elementwise_max(a, b); }
 
 /* The larger of one number and the magnitude of another: vandps and vmaxps. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_larger_magnitudes(sostenuto_frames a, sostenuto_frames b) {

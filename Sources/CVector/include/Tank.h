@@ -91,42 +91,58 @@ SOSTENUTO_VECTOR void sostenuto_turn_vectors(sostenuto_eight *v) {
   }
 }
 
-/* Two filters of the first order in series on 8 `parts` channels, of which each frame is a vector of each part:
-   y = a x + b x' - c y', z = y + d y' - e z'. `numbers` are a to e, of sixteen channels each, and `before` x', y' and z'; each
-   frame adds `steps` to the former, if there are any. */
-SOSTENUTO_VECTOR void sostenuto_shelve(sostenuto_eight *v, float *numbers, const float *steps, sostenuto_eight (*before)[3], int parts,
-                                       long long count) {
+/* Two filters of the first order in series at rest, on 8 `parts` channels, of which each frame is a vector of each part:
+   y = d x + s, s' = a s + b x; t' = e t + y, z = t' + f t. `numbers` are a, b, d, e and f of sixteen channels each, and `states`
+   s and t. */
+SOSTENUTO_VECTOR void sostenuto_shelve(sostenuto_eight *v, const float *numbers, sostenuto_eight (*states)[2], int parts, long long count) {
   typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
   sostenuto_eight numbers_of_parts[2][5];
 #pragma clang loop unroll(full)
-  for (int i = 0; i < 5 * parts; i++) numbers_of_parts[i / 5][i % 5] = *(row_of_memory *)(numbers + 16 * (i % 5) + 8 * (i / 5));
+  for (int i = 0; i < 5 * parts; i++) numbers_of_parts[i / 5][i % 5] = *(const row_of_memory *)(numbers + 16 * (i % 5) + 8 * (i / 5));
 #pragma clang loop unroll(full)
   for (int n = 0; n < 8; n++) {
 #pragma clang loop unroll(full)
     for (int part = 0; part < parts && n < count; part++) {
-      sostenuto_eight *c = numbers_of_parts[part], *b = before[part], x = v[n + 8 * part];
-      if (steps) c[0] += *(const row_of_memory *)(steps + 8 * part);
-      /* Latency of a frame: one multiply-add in each filter. */
-      sostenuto_eight past = c[1] * b[0], sum = c[0] * x + past, y = sum - c[2] * b[1];
-      sostenuto_eight both = c[3] * b[1] + y, z = both - c[4] * b[2];
-      b[0] = x, b[1] = y, b[2] = z, v[n + 8 * part] = z;
-      if (steps) {
-        /* These four are for the next frame, in which they multiply past values. */
-#pragma clang loop unroll(full)
-        for (int i = 1; i < 5; i++) c[i] += *(const row_of_memory *)(steps + 16 * i + 8 * part);
-      }
+      sostenuto_eight *c = numbers_of_parts[part], *s = states[part], x = v[n + 8 * part];
+      sostenuto_eight y = c[2] * x + s[0], t = c[3] * s[1] + y;
+      s[0] = c[0] * s[0] + c[1] * x;
+      v[n + 8 * part] = c[4] * s[1] + t;
+      s[1] = t;
     }
   }
-  if (steps) {
+}
+
+/* The same while they move: each is y = c s + d x, s' = a s + b x, and each frame first adds `steps` to `numbers`, which are a
+   to d of the first and of the second one. */
+SOSTENUTO_VECTOR void sostenuto_shelve_moving(sostenuto_eight *v, float *numbers, const float *steps, sostenuto_eight (*states)[2],
+                                              int parts, long long count) {
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  sostenuto_eight numbers_of_parts[2][8];
 #pragma clang loop unroll(full)
-    for (int i = 0; i < 5 * parts; i++) *(row_of_memory *)(numbers + 16 * (i % 5) + 8 * (i / 5)) = numbers_of_parts[i / 5][i % 5];
+  for (int i = 0; i < 8 * parts; i++) numbers_of_parts[i / 8][i % 8] = *(row_of_memory *)(numbers + 16 * (i % 8) + 8 * (i / 8));
+#pragma clang loop unroll(full)
+  for (int n = 0; n < 8; n++) {
+    /* Steps are read from memory again: there are not as many registers. */
+    __asm__("" : "+r"(steps));
+#pragma clang loop unroll(full)
+    for (int part = 0; part < parts && n < count; part++) {
+      sostenuto_eight *c = numbers_of_parts[part], *s = states[part], x = v[n + 8 * part];
+#pragma clang loop unroll(full)
+      for (int i = 0; i < 8; i++) c[i] += *(const row_of_memory *)(steps + 16 * i + 8 * part);
+      sostenuto_eight y = c[2] * s[0] + c[3] * x;
+      s[0] = c[0] * s[0] + c[1] * x;
+      v[n + 8 * part] = c[6] * s[1] + c[7] * y;
+      s[1] = c[4] * s[1] + c[5] * y;
+    }
   }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 8 * parts; i++) *(row_of_memory *)(numbers + 16 * (i % 8) + 8 * (i / 8)) = numbers_of_parts[i / 8][i % 8];
 }
 
 /* At most eight frames of sixteen lines: the sums that the first two outputs hear, then filters, a Hadamard matrix, what
    comes in, and the lines again. */
 SOSTENUTO_VECTOR void sostenuto_mix_lines(const float *const *from, float *const *to, float *numbers, const float *steps,
-                                          sostenuto_eight (*before)[3], const float *buses, float *outputs, long long frame,
+                                          sostenuto_eight (*states)[2], const float *buses, float *outputs, long long frame,
                                           long long count) {
   typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
   typedef int bits __attribute__((ext_vector_type(8)));
@@ -146,7 +162,10 @@ SOSTENUTO_VECTOR void sostenuto_mix_lines(const float *const *from, float *const
   for (int first = 0; first < 2; first += parts) {
 #pragma clang loop unroll(full)
     for (int i = first; i < first + parts; i++) sostenuto_turn_vectors(v + 8 * i);
-    sostenuto_shelve(v + 8 * first, numbers + 8 * first, steps ? steps + 8 * first : 0, before + first, parts, count);
+    if (steps)
+      sostenuto_shelve_moving(v + 8 * first, numbers + 8 * first, steps + 8 * first, states + first, parts, count);
+    else
+      sostenuto_shelve(v + 8 * first, numbers + 8 * first, states + first, parts, count);
 #pragma clang loop unroll(full)
     for (int i = first; i < first + parts; i++) sostenuto_turn_vectors(v + 8 * i);
   }
@@ -172,16 +191,16 @@ SOSTENUTO_VECTOR void sostenuto_mix_lines(const float *const *from, float *const
 }
 
 /* A block of sixteen lines (`sostenuto_mix_lines`), whose delays are at least eight frames. Of `buses` the first row goes to
-   all lines, and the second one, with a minus, to odd ones. Behind `numbers` lie the states of the filters. */
-SOSTENUTO_VECTOR void sostenuto_go_round(const float *const *from, float *const *to, float *numbers, const float *steps, const float *buses,
-                                         float *outputs, long long frames) {
+   all lines, and the second one, with a minus, to odd ones. With `steps` the filters move. `memory` has their states. */
+SOSTENUTO_VECTOR void sostenuto_go_round(const float *const *from, float *const *to, float *numbers, const float *steps, float *memory,
+                                         const float *buses, float *outputs, long long frames) {
   typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
-  sostenuto_eight before[2][3];
+  sostenuto_eight states[2][2];
 #pragma clang loop unroll(full)
-  for (int i = 0; i < 6; i++) before[i & 1][i / 2] = *(const row_of_memory *)(numbers + 80 + 8 * i);
+  for (int i = 0; i < 4; i++) states[i & 1][i / 2] = *(const row_of_memory *)(memory + 8 * i);
   long long frame = 0;
-  for (; frame + 8 <= frames; frame += 8) sostenuto_mix_lines(from, to, numbers, steps, before, buses, outputs, frame, 8);
-  if (frame < frames) sostenuto_mix_lines(from, to, numbers, steps, before, buses, outputs, frame, frames - frame);
+  for (; frame + 8 <= frames; frame += 8) sostenuto_mix_lines(from, to, numbers, steps, states, buses, outputs, frame, 8);
+  if (frame < frames) sostenuto_mix_lines(from, to, numbers, steps, states, buses, outputs, frame, frames - frame);
 #pragma clang loop unroll(full)
-  for (int i = 0; i < 6; i++) *(row_of_memory *)(numbers + 80 + 8 * i) = before[i & 1][i / 2];
+  for (int i = 0; i < 4; i++) *(row_of_memory *)(memory + 8 * i) = states[i & 1][i / 2];
 }
