@@ -341,13 +341,17 @@ struct ReverbRows: BitwiseCopyable {
     unsafeBitCast(unsafeBitCast(v, to: SIMD16<UInt32>.self) ^ sign, to: Frames.self)
   }
 
-  /// Signs of the lines in an output, a bit each: rows of the Hadamard matrix, so that outputs have nothing in common.
+  /// Signs of the lines in an output, a bit each: rows of a Hadamard matrix, so that outputs have nothing in common, of which
+  /// neighbours differ among even lines and among odd ones. What comes back to where the input enters is louder than what
+  /// goes elsewhere, and two of these rows hear nothing else. The products of a number's pairs of bits are as far from all
+  /// rows as can be (O. S. Rothaus, "On bent functions", 1976): turned by them, all outputs are equally loud.
   @inline(__always) @_noLocks private static func signs(_ channel: Int) -> UInt32 {
+    let row = (channel &<< 1 | channel &>> 3) & 15
     var signs: UInt32 = 0
     var line = 0
     while line < 16 {
-      let common = UInt32(truncatingIfNeeded: line & (channel ^ 6))
-      signs |= UInt32(truncatingIfNeeded: common.nonzeroBitCount & 1) &<< UInt32(truncatingIfNeeded: line)
+      let minuses = (line & row).nonzeroBitCount &+ (line & line &>> 1 & 5).nonzeroBitCount
+      signs |= UInt32(truncatingIfNeeded: minuses & 1) &<< UInt32(truncatingIfNeeded: line)
       line &+= 1
     }
     return signs

@@ -92,21 +92,24 @@ struct ReverbTests {
     }
   }
 
+  /// Outputs are alike in loudness too: no way through the lines adds up with the same way backwards in some of them only.
   @Test func aSteadyNoiseIsAsLoudAsItWentIn() {
     var chance = Chance(3)
-    let noise = chance.signal(48_000 * 4)
-    for (seconds, size) in [(Float(0.3), Float(30)), (2, 50), (4, 100)] {
+    let noise = (0..<2).map { _ in chance.signal(48_000 * 6) }
+    for (seconds, size, inputs) in [
+      (Float(0.3), Float(30), 1), (2, 50, 1), (2, 50, 2), (4, 100, 1), (10, 10, 1),
+    ] {
       let out = KernelBench(
-        Reverb.self, Reverb.description, inputs: [[noise]], outputs: [2],
+        Reverb.self, Reverb.description, inputs: [Array(noise[..<inputs])], outputs: [16],
         [
           Reverb.decay: [seconds], Reverb.size: [size], Reverb.damp: [0], Reverb.mix: [100],
-          Reverb.channels: [2],
+          Reverb.channels: [16],
         ]
-      ).run(noise.count)[0]
-      for channel in out {
-        let level = 10 * log10(3 * Self.power(channel[96_000...]))
-        #expect(abs(level) < 2, "\(seconds) s: \(level) dB")
-      }
+      ).run(noise[0].count)[0]
+      let levels = out.map { 10 * log10(3 * Self.power($0[(noise[0].count / 3)...])) }
+      let mean = levels.reduce(0, +) / 16
+      #expect(abs(mean) < 2, "\(seconds) s: \(mean) dB")
+      #expect(levels.allSatisfy { abs($0 - mean) < 0.6 }, "\(seconds) s: \(levels) dB")
     }
   }
 
@@ -125,13 +128,7 @@ struct ReverbTests {
   @Test func outputsHaveNothingInCommonAndChannelsTheirSides() {
     let out = impulseResponse([Reverb.decay: 2], seconds: 1, outputs: 4)
     for (a, b) in [(0, 1), (0, 2), (1, 2), (2, 3)] {
-      func product(_ x: [Float], _ y: [Float]) -> Double {
-        var sum = 0.0
-        for frame in 2400..<x.count { sum += Double(x[frame]) * Double(y[frame]) }
-        return sum
-      }
-      let together =
-        product(out[a], out[b]) / (product(out[a], out[a]) * product(out[b], out[b])).squareRoot()
+      let together = Self.correlation(out[a][2400...], out[b][2400...])
       #expect(abs(together) < 0.15, "\(a) and \(b): \(together)")
     }
     var chance = Chance(7)
@@ -152,6 +149,28 @@ struct ReverbTests {
       [Reverb.decay: [0.2], Reverb.channels: [2]])
     _ = bench.run(200_000)
     #expect(bench.sleptBlocks > 500)
+  }
+
+  /// What comes from one side is no more alike in both outputs than what comes from both.
+  @Test func whatComesFromOneSideIsNotAlikeInBothOutputs() {
+    var chance = Chance(17)
+    let noise = chance.signal(96_000)
+    let silence = [Float](repeating: 0, count: noise.count)
+    for (seconds, size) in [(Float(0.1), Float(100)), (0.3, 30), (2, 50)] {
+      for sides in [[noise, silence], [silence, noise]] {
+        let out = KernelBench(
+          Reverb.self, Reverb.description, inputs: [sides], outputs: [2],
+          [Reverb.decay: [seconds], Reverb.size: [size], Reverb.mix: [100], Reverb.channels: [2]]
+        ).run(noise.count)[0]
+        let together = Self.correlation(out[0][48_000...], out[1][48_000...])
+        #expect(abs(together) < 0.15, "\(seconds) s: \(together)")
+      }
+    }
+  }
+
+  private static func correlation(_ a: ArraySlice<Float>, _ b: ArraySlice<Float>) -> Double {
+    let product = zip(a, b).reduce(0.0) { $0 + Double($1.0) * Double($1.1) }
+    return product / (power(a) * power(b)).squareRoot() / Double(a.count)
   }
 
   /// Rings of all lengths come to their ends within blocks of all lengths.

@@ -149,13 +149,14 @@ SOSTENUTO_VECTOR void sostenuto_mix_lines(const float *const *from, float *const
   sostenuto_eight v[16], sums[8];
 #pragma clang loop unroll(full)
   for (int i = 0; i < 16; i++) v[i] = *(const row_of_memory *)(from[i] + frame);
+  /* By the signs of `ReverbRows`. */
 #pragma clang loop unroll(full)
-  for (int i = 0; i < 8; i++) sums[i] = v[i] + v[i + 8];
+  for (int i = 0; i < 8; i++) sums[i] = i & 4 ? v[i] - v[i + 8] : v[i] + v[i + 8];
 #pragma clang loop unroll(full)
-  for (int i = 0; i < 4; i++) sums[i] -= sums[i + 4];
-  sums[0] -= sums[2], sums[1] -= sums[3];
-  *(row_of_memory *)(outputs + frame) = sums[0] + sums[1];
-  *(row_of_memory *)(outputs + 64 + frame) = sums[0] - sums[1];
+  for (int i = 0; i < 4; i++) sums[i] += sums[i + 4];
+  sums[0] += sums[1], sums[2] -= sums[3];
+  *(row_of_memory *)(outputs + frame) = sums[0] + sums[2];
+  *(row_of_memory *)(outputs + 64 + frame) = sums[0] - sums[2];
   /* Both halves at once where there are enough registers: one is calculated while the other waits. */
   enum { parts = sostenuto_has_wide_vectors ? 2 : 1 };
 #pragma clang loop unroll(full)
@@ -169,7 +170,11 @@ SOSTENUTO_VECTOR void sostenuto_mix_lines(const float *const *from, float *const
 #pragma clang loop unroll(full)
     for (int i = first; i < first + parts; i++) sostenuto_turn_vectors(v + 8 * i);
   }
-  /* The matrix spreads row 0 to all lines with one sign, and row 1 with alternating signs. */
+  /* The matrix spreads rows 0 and 1 to all lines, with the same signs to even ones and with opposite signs to odd ones. Some
+     differences are taken the other way round, a bit each: the ways through two lines come equally late in either order, and
+     with a symmetrical matrix they would add up. */
+  const unsigned turned = 0x0066cca5;
+  int number = 0;
   v[0] += *(const row_of_memory *)(buses + frame);
   v[1] += *(const row_of_memory *)(buses + 64 + frame);
 #pragma clang loop unroll(full)
@@ -179,7 +184,7 @@ SOSTENUTO_VECTOR void sostenuto_mix_lines(const float *const *from, float *const
       if (i & step) continue;
       sostenuto_eight a = v[i], b = v[i + step];
       v[i] = a + b;
-      v[i + step] = a - b;
+      v[i + step] = turned >> number++ & 1 ? b - a : a - b;
     }
   }
 #pragma clang loop unroll(full)
