@@ -76,7 +76,7 @@ public struct Reverb: Kernel {
     var arena = Arena(memory)
     tank = ReverbTank(frames, rate: configuration.rate, &arena)
     tank.build()
-    target = ReverbDecay(ReverbTank.primes, decay: 1, bass: 100, damp: 50, rate: Float(configuration.rate))
+    target = ReverbDecay(ReverbTank.longest, decay: 1, bass: 100, damp: 50, rate: Float(configuration.rate))
   }
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
@@ -169,8 +169,8 @@ public struct Reverb: Kernel {
   /// Lengths of the lines in frames: at least a block.
   @inline(__always) @_noLocks private static func lengths(_ size: Float, _ rate: Float) -> Frames {
     let scale = size * 0.01 * rate / 48_000
-    let least = 64 / ReverbTank.primes[0]
-    let sums = ReverbTank.primes * (scale > least ? scale : least) + 12_582_912
+    let least = 64 / ReverbTank.longest[0]
+    let sums = ReverbTank.longest * (scale > least ? scale : least) + 12_582_912
     return sums - 12_582_912
   }
 

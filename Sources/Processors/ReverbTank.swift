@@ -26,17 +26,22 @@ struct ReverbTank: BitwiseCopyable {
   /// Those behind the lines, a bit each.
   private static var others: UInt32 { @_noLocks get { 0x3ff } }
 
-  /// Frames of the sixteen lines at 48 kHz and full size: prime numbers, each 6 % longer than the one before.
-  static var primes: Frames {
+  /// Frames of the sixteen lines at 48 kHz and full size, each 6 % longer than the one before. Rounded they are prime numbers.
+  /// Their fractions, steps of the golden ratio, keep the lengths from having factors in common at multiples of that rate:
+  /// echoes would come on every second frame only.
+  static var longest: Frames {
     @_noLocks get {
       Frames(
-        1931, 2053, 2213, 2371, 2539, 2707, 2887, 3067, 3253, 3449, 3659, 3863, 4079, 4297, 4523, 4759)
+        1931.24, 2052.86, 2213.48, 2371.10, 2538.72, 2707.33, 2886.95, 3066.57, 3253.19, 3448.81,
+        3659.42, 3863.04, 4078.66, 4297.28, 4522.90, 4758.51)
     }
   }
 
-  /// Frames of the all-passes at 48 kHz: those of J. Dattorro ("Effect design, part 1", 1997), and on the other side
+  /// Frames of the all-passes at 48 kHz: nearly those of J. Dattorro ("Effect design, part 1", 1997), and on the other side
   /// lengths that are prime to them.
-  static var diffusers: SIMD8<Float> { @_noLocks get { SIMD8(229, 173, 611, 447, 241, 181, 587, 463) } }
+  static var diffusers: SIMD8<Float> {
+    @_noLocks get { SIMD8(229.26, 172.88, 611.50, 447.12, 240.73, 181.35, 586.97, 462.59) }
+  }
 
   /// Longest time before the reverb, in seconds.
   static var longestBefore: Double { 0.5 }
@@ -50,7 +55,7 @@ struct ReverbTank: BitwiseCopyable {
     switch ring {
     case firstBefore...: seconds = longestBefore
     case firstDiffuser...: seconds = Double(diffusers[ring - firstDiffuser]) / 48_000
-    default: seconds = Double(primes[ring]) / 48_000
+    default: seconds = Double(longest[ring]) / 48_000
     }
     return max(1, Int((seconds * rate + 1) / 64) + 1) * 64
   }

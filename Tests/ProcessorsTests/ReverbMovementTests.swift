@@ -67,7 +67,7 @@ struct ReverbMovementTests {
     func sections() -> [ReverbSection] {
       let scale = Float.random(in: 0.1...1, using: &chance) * rate / 48_000
       let decay = ReverbDecay(
-        ReverbTank.primes * scale, decay: exp(Float.random(in: -3...7, using: &chance)),
+        ReverbTank.longest * scale, decay: exp(Float.random(in: -3...7, using: &chance)),
         bass: exp(Float.random(in: 2.3...6, using: &chance)),
         damp: [0, 100, Float.random(in: 0...100, using: &chance)].randomElement(using: &chance)!, rate: rate)
       return [decay.low, decay.high]
