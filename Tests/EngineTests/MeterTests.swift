@@ -37,7 +37,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let bench = Bench(period: [17, 64, 256].randomElement(using: &random)!)
     bench.engine.isMetering = true
-    let levels = (0..<64).map { _ in Float(Int.random(in: 1...64, using: &random)) / 64 }
+    let levels = (0..<64).map { _ in Float(Int.random(in: 16...64, using: &random)) / 64 }
     let widths = (0..<5).map { _ in Int.random(in: 1...64, using: &random) }
     var text =
       "node a gain\nnode b crossover\nconnect a -> b\nnode out output channels=2\nconnect b.band1 -> out\n"
