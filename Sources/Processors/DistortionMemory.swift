@@ -4,7 +4,7 @@ import Realtime
 struct ToneState: BitwiseCopyable {
   /// Its state is their sum, each times its weight (`DistortionMemory.decays`): while the tone rests, nobody needs that.
   private(set) var summands = Frames(repeating: 0)
-  /// Its state after frames in which it was followed: exactly that, which no sum would be.
+  /// Its state after frames in which the tone was followed; read from a sum it would have other bits.
   private(set) var followed: Float?
   /// The tone was not 0 in some frame of this 64-frame cell.
   var isFollowed = false

@@ -131,7 +131,7 @@ public struct Lfo: Kernel {
     let (shape, range) = (block.crossfades[Self.shape], block.crossfades[Self.range])
     let (ahead, width) = (block.parameters[Self.phase], block.parameters[Self.width])
     let (rate, spread) = (block.parameters[Self.rate], block.parameters[Self.spread])
-    // All that moves at once: few branches.
+    // One test for all that may move.
     let moving =
       Int(bitPattern: shape.blend) | Int(bitPattern: range.blend) | Int(bitPattern: ahead.stream)
       | Int(bitPattern: width.stream) | Int(bitPattern: spread.stream)

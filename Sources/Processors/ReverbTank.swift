@@ -12,7 +12,7 @@ struct ReverbTank: BitwiseCopyable {
   private let starts, sizes, places: UnsafeMutablePointer<Int32>
   /// Coefficients of `sostenuto_shelve_moving`, what each frame adds to them, and those of `sostenuto_shelve`.
   let numbers, steps, resting: UnsafeMutablePointer<Float>
-  /// What the filters remember.
+  /// States of the filters.
   let states: UnsafeMutablePointer<Float>
   /// Gains of the input and of the all-passes at the start of a cell, and what each of its frames adds.
   let gains, gainSteps: UnsafeMutablePointer<Float>

@@ -63,7 +63,7 @@ struct NodeMemory {
   let crossfades: UnsafeMutablePointer<CrossfadeStream>
   let kernel: UnsafeMutableRawPointer
   let parameters: UnsafeMutablePointer<ParameterState>
-  /// One for each audio output channel, and for those that it comes to have.
+  /// One for each audio output channel; a node that widens gets more (`makeMeters`).
   private(set) var meters: UnsafeMutablePointer<ChannelMeter>
   private(set) var meterCount: Int
   let readingCount: Int

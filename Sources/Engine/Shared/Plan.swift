@@ -180,7 +180,7 @@ struct InletSum: BitwiseCopyable {
   let few: FewSources
 }
 
-/// The first four sources of a sum, all that is read of them in one cache line: the sources themselves would take one each.
+/// The first four sources of a sum in one cache line. The records of the sources take a line each.
 struct FewSources: BitwiseCopyable {
   typealias Channel = UnsafePointer<Float>
   typealias Flag = UnsafePointer<Bool>

@@ -230,7 +230,7 @@ struct PlayerHead {
       return
     }
     var index = 0
-    // Mostly a level that moves, alone.
+    // Mostly the level moves and no fade does.
     if !fade.isMoving, from == 0, frames == blockCapacity, let levels = level.frames(0) {
       while index < frames {
         store(vector(levels + index) * fade.target, scratch.gains + index)
