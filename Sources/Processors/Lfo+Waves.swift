@@ -26,7 +26,7 @@ extension Lfo {
   }
 
   /// Random values of a rate that stays: mostly all frames are of one cycle.
-  @inline(__always) @_noLocks mutating func hold(_ block: Block) {
+  @inline(never) @_noLocks mutating func hold(_ block: Block) {
     var row = Row(block)
     let range = block.crossfades[Self.range].new
     let (scale, offset) = (1 - 0.5 * range, 0.5 * range)
