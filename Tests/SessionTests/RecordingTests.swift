@@ -12,7 +12,7 @@ import Testing
 
 /// Takes of a session: beginning and end by the language, live and offline; what was heard; journals and replays.
 @MainActor @Suite(.serialized) struct RecordingTests {
-  private static let patch = """
+  static let patch = """
     sostenuto 1
     node keys keyboard
     node piano sampler instrument=tone.sfz
@@ -27,7 +27,7 @@ import Testing
     connect main -> out
     """
 
-  private func folder() throws -> (Folder, String) {
+  func folder() throws -> (Folder, String) {
     let folder = try Folder()
     _ = try folder.file(
       "tone.sfz", "<region> sample=*saw lokey=0 hikey=127 pitch_keycenter=60 ampeg_release=0.1\n")
@@ -35,7 +35,7 @@ import Testing
   }
 
   /// Samples of a WAV file of 32-bit floats.
-  private func samples(_ path: String) throws -> [Float] {
+  func samples(_ path: String) throws -> [Float] {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let data = try #require(Data(bytes).range(of: Data("data".utf8)))
     let size = bytes[data.upperBound..<data.upperBound + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -203,7 +203,7 @@ import Testing
 
   // MARK: Live
 
-  private func live(_ patch: String, held: Double = 0, period: Int = 256) throws -> Session {
+  func live(_ patch: String, held: Double = 0, period: Int = 256) throws -> Session {
     var options = SessionOptions()
     options.driver.preference = .clock
     options.driver.period = period
@@ -235,7 +235,7 @@ import Testing
   }
 
   /// Goes on until the clock has rendered so many seconds.
-  private func play(_ session: Session, _ seconds: Double) {
+  func play(_ session: Session, _ seconds: Double) {
     let end = session.engine.renderer.time + Int64(seconds * 48000)
     while session.engine.renderer.time < end {
       session.tick()
@@ -412,84 +412,8 @@ import Testing
     }
   }
 
-  /// A map moves a gain while a script, which tells times ahead, undoes and redoes: the take is replayed to the same bits.
-  @Test(arguments: searchSeeds(1...6))
-  func aTakeWithUndoUnderAMovingMapIsReplayedToTheSameBits(seed: UInt64) throws {
-    print("seed \(seed)")
-    var random = SeededGenerator(seed: seed)
-    let (folder, patch) = try folder()
-    let maps = """
-
-      node mi midi
-      map mi.cc74 -> main.master -20dB..0dB takeover=jump
-      map mi.cc75 -> dist.drive takeover=jump
-      """
-    let session = try live(
-      try folder.file("m.patch", try String(contentsOfFile: patch, encoding: .utf8) + maps))
-    play(session, 0.1)
-    try session.perform("record out \(folder.path)/take.wav")
-    let ahead = Int64(4800)
-    for step in 0..<60 {
-      let line = [
-        "set tone.freq \(200 + 10 * step)Hz", "undo", "undo", "redo", "set dist.tone \(step)%",
-      ].randomElement(using: &random)!
-      let time = session.engine.renderer.time + ahead
-      try session.perform(line, at: time)
-      if Bool.random(using: &random) {
-        // Each another value: an edit that finds its own value there does nothing.
-        let event = Event(
-          .control, key: [74, 75].randomElement(using: &random)!,
-          value: Float(step * 37 % 128))
-        session.play(event, on: try #require(session.patch[named: "mi"]).id)
-      }
-      play(session, Double.random(in: 0...0.03, using: &random))
-    }
-    play(session, 0.2)
-    try session.perform("record out off")
-    play(session, 0.2)
-    session.close()
-    try expectReplay("take", in: folder)
-  }
-
-  /// A scene is stored while controllers move: with the values that the patch has then, whether or not the latest movements
-  /// have reached it. The take is replayed to the same bits.
-  @Test(arguments: [false, true])
-  func aSceneOfMovedValuesIsReplayedToTheSameBits(isLate: Bool) throws {
-    let (folder, patch) = try folder()
-    let maps = """
-
-      node mi midi
-      map mi.cc74 -> main.master -20dB..0dB takeover=jump
-      map mi.cc75 -> dist.drive takeover=jump
-      """
-    let session = try live(
-      try folder.file("m.patch", try String(contentsOfFile: patch, encoding: .utf8) + maps))
-    play(session, 0.1)
-    try session.perform("record out \(folder.path)/take.wav")
-    func turn(_ value: Int) throws {
-      for key: UInt8 in [74, 75] {
-        session.play(
-          Event(.control, key: key, value: Float(value)), on: try #require(session.patch[named: "mi"]).id)
-      }
-      play(session, 0.05)
-    }
-    try turn(90)
-    // Movements from here on are read after the scene.
-    if isLate { session.changesOfLine = [] }
-    try turn(60)
-    try session.perform("scene 1")
-    session.changesOfLine = nil
-    try turn(20)
-    try session.perform("recall 1 over 20ms")
-    play(session, 0.2)
-    try session.perform("record out off")
-    play(session, 0.2)
-    session.close()
-    try expectReplay("take", in: folder)
-  }
-
   /// A take equals its replay.
-  private func expectReplay(_ name: String, in folder: Folder) throws {
+  func expectReplay(_ name: String, in folder: Folder) throws {
     let take = try samples("\(folder.path)/\(name).wav")
     #expect(take.contains { abs($0) > 0.01 })
     let replay = try Replay(path: "\(folder.path)/\(name).journal")
