@@ -27,6 +27,8 @@ struct PitchFinder: BitwiseCopyable {
   private var end: Int
   /// The last frames.
   private var heard: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { past + (end &- total) } }
+  /// What has been taken from all frames in that memory.
+  private var offset: Float = 0
   /// Frames that come before the others have to move.
   private static var room: Int { @inline(__always) @_noLocks get { 1024 } }
 
@@ -61,6 +63,7 @@ struct PitchFinder: BitwiseCopyable {
   /// Forgets what it has heard. Audio thread.
   @_noLocks mutating func clear() {
     end = total
+    offset = 0
     setMemory(past, 0, total &* 4)
   }
 
@@ -68,7 +71,7 @@ struct PitchFinder: BitwiseCopyable {
   @_noLocks mutating func take(_ other: Self) {
     end = total
     copyMemory(past, other.heard, total &* 4)
-    (frequency, clarity) = (other.frequency, other.clarity)
+    (offset, frequency, clarity) = (other.offset, other.frequency, other.clarity)
   }
 
   /// Hears frames of a block. Audio thread.
@@ -77,7 +80,8 @@ struct PitchFinder: BitwiseCopyable {
     var frame = 0
     while frame < frames {
       // Behind the last one there may be anything, until it is heard.
-      (past + end).store(from.map { limited($0.vector(frame), -1e6, 1e6) } ?? Frames(repeating: 0), frame)
+      let x = from.map { limited($0.vector(frame), -1e6, 1e6) } ?? Frames(repeating: 0)
+      (past + end).store(x - offset, frame)
       frame &+= 16
     }
     end &+= frames
@@ -93,10 +97,28 @@ struct PitchFinder: BitwiseCopyable {
     end = total
   }
 
+  /// Takes the constant part out of what was heard: with a large one nothing is ever unlike, and there is no valley.
+  @inline(__always) @_noLocks private mutating func center() {
+    let heard = heard
+    var (sum, frame) = (Frames(repeating: 0), 0)
+    while frame < window {
+      sum += heard.vector(frame)
+      frame &+= 16
+    }
+    let mean = totalOf(sum) / Float(window)
+    offset += mean
+    frame = 0
+    while frame < total {
+      heard.store(heard.vector(frame) - mean, frame)
+      frame &+= 16
+    }
+  }
+
   /// Looks for the pitch of what was heard. Audio thread.
   @inline(never) @_noLocks mutating func find() {
     frequency = 0
     clarity = 0
+    center()
     let (heard, count) = (heard, total / mean)
     var power: Float = 0
     var index = 0
@@ -253,3 +275,7 @@ struct PitchFinder: BitwiseCopyable {
 }
 
 @inline(__always) @_noLocks private func totalOf(_ v: Frames) -> Float { total(v) }
+
+/// Weight of a channel in the sum of all that a pitch is looked for in, 0.4...1: different ones, since two sides of opposite
+/// signs would cancel each other.
+@inline(__always) @_noLocks func sumWeight(of channel: Int) -> Float { 1 - 0.6 * Sweep.part(channel) }

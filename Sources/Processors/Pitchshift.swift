@@ -6,7 +6,7 @@ import Realtime
 ///
 /// That is the overlap-add of W. Verhelst and M. Roelands, "An overlap-add technique based on waveform similarity (WSOLA) for high
 /// quality time-scale modification of speech", 1993, on a delay line. The tap reads `latency` frames ago in the mean, and up to 15
-/// ms less or more. All channels are put back together, by their sum, so that what is between them stays.
+/// ms less or more. All channels are put back together, by their sum (`sumWeight`), so that what is between them stays.
 public struct Pitchshift: Kernel {
   public static let description = KindDescription(
     name: "pitchshift", summary: "Shifts pitch without changing time, best for single voices; 32 ms late.",
@@ -170,7 +170,7 @@ public struct Pitchshift: Kernel {
         var x = sostenuto_numbers(block.inputs[0][channel].vector(frame))
         if let entry { x *= entry.vector(frame) }
         line(channel).write(x, count, at: head &+ frame, edge)
-        total += x
+        total = addProduct(total, x, sumWeight(of: channel))
         channel &+= 1
       }
       if channels > 1 { sum.write(total, count, at: head &+ frame, edge) }

@@ -64,7 +64,8 @@ public struct Tuner: Kernel {
       while channel < input.count {
         var frame = 0
         while frame < block.frames {
-          sum.store(sum.vector(frame) + input[channel].vector(frame), frame)
+          sum.store(
+            addProduct(sum.vector(frame), input[channel].vector(frame), sumWeight(of: channel)), frame)
           frame &+= 16
         }
         channel &+= 1

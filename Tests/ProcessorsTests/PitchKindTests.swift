@@ -65,6 +65,42 @@ struct PitchKindTests {
       #expect(abs(Double(bench.kernel.reading(1)) - cents) < 1, "\(bench.kernel.reading(1))")
     }
   }
+
+  /// Channels whose sum is silent, such as two of opposite signs, have their note.
+  @Test(arguments: 2...6) func aTunerHearsChannelsThatCancel(channels: Int) {
+    var chance = Chance(UInt64(channels))
+    for rate in [22_050.0, 48_000, 192_000] {
+      let frequency = Double.random(in: 60...1000, using: &chance)
+      let tone = Self.tone(frequency, 1, rate, Int(rate / 2))
+      var gains = [Float(1)] + (2..<channels).map { _ in Float.random(in: -1...1, using: &chance) }
+      gains.append(0 - gains.reduce(0, +))
+      gains.shuffle(using: &chance)
+      let bench = KernelBench(
+        Tuner.self, Tuner.description, inputs: [gains.map { gain in tone.map { $0 * gain } }],
+        outputs: [channels], rate: rate)
+      _ = bench.run(tone.count)
+      let cents = 1200 * log2(Double(bench.kernel.reading(2)) / frequency)
+      #expect(abs(cents) < 1, "\(frequency) Hz, \(gains), at \(rate) Hz: \(cents) cents")
+    }
+  }
+
+  /// A constant part of any size takes no pitch away: sounds between 0 and 1, gates, a microphone with an offset.
+  @Test(arguments: [8000.0, 22_050, 48_000, 192_000]) func aConstantPartHidesNoPitch(rate: Double) {
+    var chance = Chance(UInt64(rate) &+ 2)
+    for _ in 0..<10 {
+      let frequency = 50 * pow(min(rate / 20, 2400) / 50, Double.random(in: 0...1, using: &chance))
+      let shape = Int.random(in: 0...2, using: &chance)
+      let offset = Float.random(in: 0.1...2, using: &chance) * (Bool.random(using: &chance) ? 1 : -1)
+      let tone = Self.tone(frequency, shape, rate, Int(rate * 0.4))
+      let bench = KernelBench(
+        Pitchfollower.self, Pitchfollower.description, inputs: [[tone.map { $0 + offset }]], outputs: [1, 1],
+        rate: rate)
+      let out = bench.run(tone.count)
+      let cents = 1200 * (Double(out[0][0].last!) - log2(frequency / 440))
+      #expect(abs(cents) < 1, "\(frequency) Hz, shape \(shape), \(offset), at \(rate) Hz: \(cents) cents")
+      #expect(out[1][0].last == 1)
+    }
+  }
 }
 
 extension SplitTests {

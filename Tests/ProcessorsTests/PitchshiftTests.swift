@@ -6,6 +6,14 @@ import Testing
 @testable import Processors
 
 struct PitchshiftTests {
+  /// A voice of some harmonics, `frequency` in Hz.
+  private func voice(_ frequency: Double, _ rate: Double) -> [Float] {
+    (0..<Int(rate * 1.3)).map { frame in
+      let angle = 2 * Double.pi * frequency * Double(frame) / rate
+      return Float(0.3 * sin(angle) + 0.1 * sin(2 * angle + 1) + 0.05 * cos(3 * angle))
+    }
+  }
+
   private func bench(_ inputs: [[Float]], _ pitch: Float, rate: Double = 48_000) -> KernelBench<Pitchshift> {
     KernelBench(
       Pitchshift.self, Pitchshift.description, inputs: [inputs], outputs: [inputs.count],
@@ -41,16 +49,34 @@ struct PitchshiftTests {
       let ratio = pow(2, Double(pitch) / 12)
       let frequency =
         80 * pow(min(rate / 12 / max(ratio, 1), 2000) / 80, Double.random(in: 0...1, using: &chance))
-      // A voice of some harmonics.
-      let sound = (0..<Int(rate * 1.3)).map { frame in
-        let angle = 2 * Double.pi * frequency * Double(frame) / rate
-        return Float(0.3 * sin(angle) + 0.1 * sin(2 * angle + 1) + 0.05 * cos(3 * angle))
-      }
+      let sound = voice(frequency, rate)
       let out = bench([sound], pitch, rate: rate).run(sound.count)[0][0]
       let (there, size) = tone(out[Int(rate * 0.2)...], frequency * ratio, rate)
       let cents = 1200 * log2(there / (frequency * ratio))
       #expect(abs(cents) < 1, "\(frequency) Hz by \(pitch) semitones: \(cents) cents")
       #expect(abs(decibels(size / 0.3)) < 1, "\(frequency) Hz by \(pitch): \(decibels(size / 0.3)) dB")
+    }
+  }
+
+  /// Sides of opposite signs, and any channels whose sum is silent, are shifted as one channel is.
+  @Test(arguments: [8000.0, 44_100, 96_000]) func channelsThatCancelAreInTune(rate: Double) {
+    var chance = Chance(UInt64(rate) &+ 1)
+    for channels in [2, 2, 3, 4, 5] {
+      let pitch = Float.random(in: 2...12, using: &chance) * (Bool.random(using: &chance) ? 1 : -1)
+      let ratio = pow(2, Double(pitch) / 12)
+      let frequency = Double.random(in: 90...300, using: &chance)
+      let sound = voice(frequency, rate)
+      var gains = [Float(1)] + (2..<channels).map { _ in Float.random(in: -1...1, using: &chance) }
+      gains.append(0 - gains.reduce(0, +))
+      gains.shuffle(using: &chance)
+      let out = bench(gains.map { gain in sound.map { $0 * gain } }, pitch, rate: rate).run(sound.count)[0]
+      for (channel, gain) in gains.enumerated() where gain.magnitude > 0.05 {
+        let (there, size) = tone(out[channel][Int(rate * 0.2)...], frequency * ratio, rate)
+        let cents = 1200 * log2(there / (frequency * ratio))
+        #expect(abs(cents) < 1, "\(gains), \(frequency) Hz by \(pitch) semitones: \(cents) cents")
+        let level = decibels(size / (0.3 * Double(gain.magnitude)))
+        #expect(abs(level) < 1, "\(gains), \(frequency) Hz by \(pitch): \(level) dB")
+      }
     }
   }
 
