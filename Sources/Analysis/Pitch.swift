@@ -55,11 +55,15 @@ public final class PitchDetector {
     transform = RealTransform(size: 2 * frames, fineness: fineness)
   }
 
-  /// The pitch of the latest sound, the sum of some channels; nil: there is none.
+  /// The pitch of the latest sound, the sum of some channels; nil: there is none. They have different weights, since two of
+  /// opposite signs would cancel each other.
   public func measure(_ history: SoundHistory, channels: Range<Int>) -> Pitch? {
     var sum = [Float](repeating: 0, count: frames)
-    for channel in channels.clamped(to: 0..<history.channels) {
-      for (index, sample) in history.latest(frames, channel: channel).enumerated() { sum[index] += sample }
+    for (place, channel) in channels.clamped(to: 0..<history.channels).enumerated() {
+      let weight = 2 / Float(2 + place)
+      for (index, sample) in history.latest(frames, channel: channel).enumerated() {
+        sum[index] += sample * weight
+      }
     }
     return pitch(of: sum)
   }

@@ -89,9 +89,7 @@ public struct Loudness: Kernel {
     }
     var channel = 0
     while channel < filters.count {
-      // Of six channels the fourth is for effects, and those around count more.
-      let isSurround = filters.count == 6
-      let weight: Double = isSurround ? (channel == 3 ? 0 : channel > 3 ? 1.41 : 1) : 1
+      let weight = weight(of: channel)
       if weight > 0 { add(input[channel], filters[channel], weight, powers, block.frames) }
       channel &+= 1
     }
@@ -103,6 +101,15 @@ public struct Loudness: Kernel {
       if left <= 0 { take() }
     }
     return passOn(block)
+  }
+
+  /// Four to six channels are 4.0, 5.0 and 5.1 in the order L R C LFE Ls Rs, as for the screen's meter: the last two are
+  /// around and count more, and that for effects does not. Of other numbers all are alike.
+  @inline(__always) @_noLocks private func weight(of channel: Int) -> Double {
+    let count = filters.count
+    guard count > 3, count < 7 else { return 1 }
+    if channel > count &- 3 { return 1.41 }
+    return count == 6 && channel == 3 ? 0 : 1
   }
 
   /// Adds the weighted power of a channel.

@@ -45,6 +45,19 @@ import Testing
     }
   }
 
+  /// Channels whose sum is silent, such as two of opposite signs, have their note.
+  @Test(arguments: [62.0, 110.3, 440, 987.77])
+  func channelsThatCancelHaveAPitch(frequency: Double) {
+    let sine = Sounds.sine(frequency, -18, rate: 48000, seconds: 0.5)
+    for gains: [Float] in [[1, -1], [0.3, 0.5, -0.8], [-1, 1, -0.5, 0.5], [0.25, 0.25, 0.25, -1, 0.25]] {
+      var history = SoundHistory(channels: gains.count, rate: 48000, seconds: 1)
+      history.append(gains.map { gain in sine.map { $0 * gain } }, frames: sine.count)
+      let error = cents(
+        PitchDetector(rate: 48000).measure(history, channels: 0..<gains.count), from: frequency)
+      #expect(abs(error) < 1, "\(frequency) Hz, \(gains): \(error) cents")
+    }
+  }
+
   /// The period of a chord is that of no note in it: a tuner that showed it would send the player to a wrong one.
   @Test(arguments: [
     ([60], false), ([33], false), ([96], false), ([60, 64, 67], true), ([60, 67], true),
