@@ -21,7 +21,8 @@ public struct Granular: Kernel {
         unit: .seconds),
       .number("size", "Length of the next grains.", default: 0.1, range: 0.001...4, unit: .seconds),
       .number(
-        "density", "Grains a second; at most 64 sound at a time.", default: 25, range: 0...2000, unit: .hertz),
+        "density", "Grains a second; fewer where more than 63 would sound at a time.", default: 25,
+        range: 0...2000, unit: .hertz),
       .number(
         "scatter", "0 %: they follow evenly; 100 %: by chance, as drops of rain do.", default: 100,
         range: 0...100, unit: .percent),
@@ -50,6 +51,8 @@ public struct Granular: Kernel {
 
   /// Grains that sound at a time.
   private static var most: Int { @inline(__always) @_noLocks get { 64 } }
+  /// How many are wanted at a time: one less, since grains that follow evenly begin before the first has quite ended.
+  private static var wanted: Float { @inline(__always) @_noLocks get { Float(most &- 1) } }
 
   private let key: UInt64
   private let grains: UnsafeMutablePointer<Grain>
@@ -131,13 +134,13 @@ public struct Granular: Kernel {
 
   /// Goes from grain to grain, so that any split adds them up in the same order.
   @inline(__always) @_noLocks private mutating func run(_ block: Block, _ rows: Rows) {
-    let density = block.parameters[Self.density]
-    let moving = density.frames(0)
+    let (density, size) = (block.parameters[Self.density], block.parameters[Self.size])
+    let isSteady = density.isSteady && size.isSteady
     let perFrame = 1 / Double(block.rate)
-    var step = Double(limited(density.value(0), 0, 2000)) * perFrame
+    var step = Self.pace(density.value(0), size.value(0)) * perFrame
     var (frame, done) = (0, 0)
     while frame < block.frames {
-      if let moving { step = Double(limited(moving[frame], 0, 2000)) * perFrame }
+      if !isSteady { step = Self.pace(density.value(0, at: frame), size.value(0, at: frame)) * perFrame }
       // Without density no grain begins, not even the first.
       if gone >= way, step > 0 {
         gone -= way
@@ -149,6 +152,11 @@ public struct Granular: Kernel {
       frame &+= 1
     }
     add(done, block.frames, rows)
+  }
+
+  /// Grains that begin in a second: those that find no room would leave gaps, in which all others end at once.
+  @inline(__always) @_noLocks private static func pace(_ density: Float, _ size: Float) -> Double {
+    Double(limited(density, 0, limited(wanted / limited(size, 0.001, 4), 0, 2000)))
   }
 
   /// Adds the grains' frames from one to another.
@@ -200,7 +208,7 @@ public struct Granular: Kernel {
     let part = 0.5 + 0.5 * side
     let sides = sineOfQuarters(sostenuto_join(Frames(repeating: 1 - part), Frames(repeating: part), 8))
     let overlap = limited(value(Self.density), 0, 2000) * size
-    let gain = 1.414_213_6 / squareRoot(overlap > 1 ? overlap : 1)
+    let gain = 1.414_213_6 / squareRoot(limited(overlap, 1, Self.wanted))
     grains[index] = Grain(
       sample, start: Double(Int(place)), ratio: ratio, length: length, left: sides[0] * gain,
       right: sides[8] * gain)

@@ -108,6 +108,37 @@ struct GranularTests {
     }
   }
 
+  /// However many grains are asked for, they are as loud as few, and there is no gap among them.
+  @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64]) func manyGrainsAreAsLoudAsFew(seed: UInt64) {
+    var chance = Chance(seed)
+    let size = Float.random(in: 0.05...0.5, using: &chance)
+    let scatter = Float.random(in: 0...100, using: &chance)
+    let isMoving = seed % 2 == 0
+    let sound = [noise(96_000, seed)]
+    func power(_ overlap: Float) -> (mean: Double, least: Double) {
+      let frames = 48_000
+      let values: [Int: [Float]] = [
+        Granular.size: [size], Granular.density: [overlap / size], Granular.scatter: [scatter],
+        Granular.position: [30], Granular.jitter: [0.5],
+      ]
+      // The same size as a signal, which moves next to nothing.
+      let still = [Float](repeating: 1e-6, count: frames)
+      let out = run(
+        sound, values, frames, seed: seed,
+        { bench in if isMoving { bench.modulation = [Granular.size: [still]] } })[0]
+      // Once as many sound as are to, which takes the length of one.
+      let parts = stride(from: 24_000, to: frames, by: 1200).map { first in
+        out[first..<first + 1200].map { Double($0) * Double($0) }.reduce(0, +) / 1200
+      }
+      return (parts.reduce(0, +) / Double(parts.count), parts.min()!)
+    }
+    let few = power(40)
+    // At most 2000 a second.
+    let many = power(min(Float.random(in: 70...1000, using: &chance), 2000 * size))
+    #expect(abs(10 * log10(many.mean / few.mean)) < 2, "\(few), \(many)")
+    #expect(10 * log10(many.least / few.mean) > -8, "\(few), \(many)")
+  }
+
   /// Without density there is no grain, not even at the start; the first begins where the density rises.
   @Test(arguments: [1, 2, 3, 4] as [UInt64]) func withoutDensityThereIsNoGrain(seed: UInt64) {
     var chance = Chance(seed)
