@@ -59,6 +59,27 @@ import Testing
     }
   }
 
+  /// One that is loud from its first frame on keeps its level, whatever the rates: what a converter has ring ahead counts.
+  @Test(arguments: [44_100, 48_000, 88_200, 96_000], [44_100.0, 48_000, 96_000])
+  func impulsesThatBeginAtOnceKeepTheirLevel(of file: Int, at rate: Double) throws {
+    var chance = SeededGenerator(seed: UInt64(file) &+ UInt64(rate))
+    for _ in 0..<4 {
+      let sound = (0..<Int.random(in: 1...6, using: &chance)).map { _ in
+        Float.random(in: 0.2...1, using: &chance)
+      }
+      let (resource, _) = try ImpulseLoader.load(path: write("short.wav", [sound], rate: file), rate: rate)
+      defer { withExtendedLifetime(resource) {} }
+      let image = UnsafeRawPointer(resource.header).assumingMemoryBound(to: Impulse.self)
+      for share in [0.001, 0.01, 0.04] {
+        let frequency = share * min(Double(file), rate)
+        let found = response(image.pointee.taps(0), frequency, rate)
+        let padded = sound + [Float](repeating: 0, count: 64 - sound.count)
+        let level = 20 * log10(found / response(padded, frequency, Double(file)))
+        #expect(abs(level) < 0.1, "\(sound), \(frequency) Hz: \(level) dB")
+      }
+    }
+  }
+
   @Test func noSoundIsAnErrorAndALongFileIsCut() throws {
     #expect(throws: LoadError.self) { try ImpulseLoader.load(path: folder.path + "none.wav", rate: 48_000) }
     let long = write("long.wav", [[Float](repeating: 0.1, count: 8000 * 40)], rate: 8000)
