@@ -5,7 +5,8 @@ import Realtime
 /// Hits that are spread over a number of steps as evenly as can be.
 ///
 /// Step i is a hit where i * pulses mod steps is below the number of pulses. That gives the rhythms of E. Bjorklund's algorithm
-/// (G. Toussaint, "The Euclidean algorithm generates traditional musical rhythms", 2005), from their first hit on.
+/// (G. Toussaint, "The Euclidean algorithm generates traditional musical rhythms", 2005), from one of their hits on, which
+/// need not be that from which he writes them: `rotation` leads to it.
 public struct Euclid: Kernel {
   public static let description = KindDescription(
     name: "euclid", summary: "A rhythm of hits that are spread over steps as evenly as can be.",
