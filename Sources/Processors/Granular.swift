@@ -173,6 +173,19 @@ public struct Granular: Kernel {
     }
   }
 
+  /// The place of a grain that begins at `last` at most, so that all of it is within the file as far as that is long enough.
+  /// What chance leads beyond an end comes back from there: else many grains would begin at the very same frame.
+  @inline(__always) @_noLocks private static func place(
+    _ position: Double, _ jitter: Double, upTo last: Double
+  ) -> Double {
+    guard last >= 1 else { return 0 }
+    let there = (position < last ? position : last) + jitter
+    let turns = Transport.floor(there / (2 * last))
+    let rest = there - turns * (2 * last)
+    let place = rest < last ? rest : 2 * last - rest
+    return place > 0 ? (place < last ? place : last) : 0
+  }
+
   /// A random number of the present grain, 0..<1.
   @inline(__always) @_noLocks private func chance(_ which: UInt32) -> Float {
     let low = UInt32(truncatingIfNeeded: key) &+ which &* 0x9e37_79b9
@@ -198,12 +211,10 @@ public struct Granular: Kernel {
     let semitones = value(Self.pitch) + value(Self.detune) * (2 * chance(1) - 1)
     let ratio = exponential2(Double(limited(semitones, -96, 96)) * (1 / 12))
     let frames = Double(sample.pointee.frames)
-    var place = Double(limited(value(Self.position) * 0.01, 0, 1)) * frames
-    place += Double(value(Self.jitter) * block.rate * (2 * chance(2) - 1))
-    // All of it within the file, as far as that is long enough.
-    let last = frames - Double(length) * ratio
-    if !(place < last) { place = last }
-    if !(place > 0) { place = 0 }
+    let jitter = Double(limited(value(Self.jitter), -60, 60) * block.rate * (2 * chance(2) - 1))
+    let place = Self.place(
+      Double(limited(value(Self.position) * 0.01, 0, 1)) * frames, jitter,
+      upTo: frames - Double(length) * ratio)
     let side = limited(value(Self.spread) * 0.01, 0, 1) * (2 * chance(3) - 1)
     let part = 0.5 + 0.5 * side
     let sides = sineOfQuarters(sostenuto_join(Frames(repeating: 1 - part), Frames(repeating: part), 8))

@@ -139,6 +139,30 @@ struct GranularTests {
     #expect(10 * log10(many.least / few.mean) > -8, "\(few), \(many)")
   }
 
+  /// However far chance leads beyond the ends of the file, grains begin everywhere, and seldom at the same frame.
+  @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64]) func chanceLeadsEverywhereInTheFile(seed: UInt64) {
+    var chance = Chance(seed)
+    let rate = 8000.0
+    // A sound whose samples tell their places.
+    let sound = [(0..<4000).map { Float($0 + 1) / 4000 }]
+    let position = [Float(0), 100, Float.random(in: 0...100, using: &chance)].randomElement(using: &chance)!
+    let jitter = Float.random(in: 0.6...30, using: &chance)
+    let out = run(
+      sound,
+      [
+        Granular.position: [position], Granular.jitter: [jitter], Granular.size: [0.01],
+        Granular.density: [50], Granular.scatter: [0],
+      ], 80_000, rate: rate, seed: seed)[0]
+    // Even grains, one every 160 frames; the middle of each is the loudest.
+    let places = stride(from: 0, to: 80_000, by: 160).map { first in
+      Double(out[first..<first + 81].max()!)
+    }
+    for tenth in 0..<10 {
+      let count = places.filter { Int($0 * 10) == tenth }.count
+      #expect(count > 8 && count < 110, "\(position) %, \(jitter) s: \(count) of 500 in tenth \(tenth)")
+    }
+  }
+
   /// Without density there is no grain, not even at the start; the first begins where the density rises.
   @Test(arguments: [1, 2, 3, 4] as [UInt64]) func withoutDensityThereIsNoGrain(seed: UInt64) {
     var chance = Chance(seed)
