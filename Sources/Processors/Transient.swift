@@ -6,7 +6,8 @@ import Realtime
 ///
 /// Envelopes that differ only in how fast they rise lie apart as long as sound begins; those that differ only in how fast they
 /// fall, as long as it ends. Their ratios, and not the level, say by how much the gain changes: three octaves (18 dB) apart
-/// they have all that is set.
+/// they have all that is set, and none within a quarter of an octave, as far as the envelope of a low tone goes up and down.
+/// The one that rises slowly follows the fast one: by the sound itself it would lie below the peaks of what lasts.
 public struct Transient: Kernel {
   public static let description = KindDescription(
     name: "transient", summary: "Raises or lowers the beginnings of sounds and what follows them.",
@@ -40,8 +41,9 @@ public struct Transient: Kernel {
   /// Times of a fast rise and of a fast fall, seconds.
   private static var rise: Float { @_noLocks get { 0.0005 } }
   private static var fall: Float { @_noLocks get { 0.06 } }
-  /// Octaves between two envelopes for all of a gain.
+  /// Octaves between two envelopes for all of a gain, and up to which there is none.
   private static var apart: Float { @_noLocks get { 3 } }
+  private static var alike: Float { @_noLocks get { 0.25 } }
   /// Amplitude below which sound counts as silence.
   private static var least: Float { @_noLocks get { 1e-6 } }
 
@@ -109,11 +111,13 @@ public struct Transient: Kernel {
       let first = group &* 8
       let count = fast.gains &- first < 8 ? fast.gains &- first : 8
       // The fast envelope's logarithms stand in the outputs, until they are written.
-      follow(fast, block, room, first, count, up: nil, rise, down: nil, fall)
+      key.write(block, room, first, count, isLinked: fast.isLinked)
+      follow(fast, block, room, first, up: nil, rise, down: nil, fall)
       keep(block, room, first, count)
-      follow(slow, block, room, first, count, up: length, rise, down: nil, fall)
+      follow(slow, block, room, first, up: length, rise, down: nil, rise)
       add(block, room, first, count, ofSustain: false)
-      follow(long, block, room, first, count, up: nil, rise, down: tail, fall)
+      key.write(block, room, first, count, isLinked: fast.isLinked)
+      follow(long, block, room, first, up: nil, rise, down: tail, fall)
       add(block, room, first, count, ofSustain: true)
       if !input.isSilent {
         turnIntoGains(block, room, count)
@@ -125,12 +129,11 @@ public struct Transient: Kernel {
     return input.isSilent ? .silent : .sounding
   }
 
-  /// Writes an envelope of what the channels of a group go by into the rows.
+  /// Turns a group's rows into an envelope of what is in them.
   @inline(__always) @_noLocks private func follow(
-    _ envelope: Dynamics, _ block: Block, _ room: DynamicsRoom, _ first: Int, _ count: Int,
+    _ envelope: Dynamics, _ block: Block, _ room: DynamicsRoom, _ first: Int,
     up: ParameterStream?, _ rise: Frames, down: ParameterStream?, _ fall: Frames
   ) {
-    key.write(block, room, first, count, isLinked: fast.isLinked)
     var frame = 0
     while frame < block.frames {
       room.up.store(up.map { sostenuto_approaches($0.vector(0, frame) * block.rate) } ?? rise, frame)
@@ -172,7 +175,8 @@ public struct Transient: Kernel {
       var channel = 0
       while channel < count {
         let other = level(room.row(channel).vector(frame)) - block.outputs[0][first &+ channel].vector(frame)
-        let far = limited((isSustain ? other : 0 - other) * (1 / Self.apart), 0, 1)
+        let beyond = (isSustain ? other : 0 - other) - Self.alike
+        let far = limited(beyond * (1 / (Self.apart - Self.alike)), 0, 1)
         let sum = room.spare(channel)
         sum.store(isSustain ? sum.vector(frame) + octaves * far : octaves * far, frame)
         channel &+= 1

@@ -143,6 +143,33 @@ struct ExpanderTests {
     #expect(abs(change(24_000 + 14_400) - gain) < 0.3, "\(change(24_000 + 14_400))")
   }
 
+  /// A tone or noise that lasts has neither gain, whatever is set.
+  @Test(arguments: [8000.0, 44_100, 192_000], [1, 2, 3, 4] as [UInt64])
+  func whatLastsHasNoGain(rate: Double, seed: UInt64) {
+    var chance = Chance(UInt64(rate) &+ seed)
+    let frames = Int(rate * 2)
+    let level = linear(Double.random(in: -60...0, using: &chance))
+    let frequency = 50 * pow(rate / 4 / 50, Double.random(in: 0...1, using: &chance))
+    let input = (0..<frames).map { frame -> Float in
+      seed == 4
+        ? Float.random(in: -level...level, using: &chance)
+        : level * Float(sin(2 * Double.pi * frequency * Double(frame) / rate))
+    }
+    let gains = [-24.0, 24].shuffled(using: &chance)
+    let out = shaper(
+      [
+        Transient.attack: [linear(gains[0])], Transient.sustain: [linear(gains[1])],
+        Transient.length: [Float.random(in: 0.001...0.2, using: &chance)],
+        Transient.tail: [Float.random(in: 0.1...0.5, using: &chance)],
+      ], input, rate: rate)
+    func power(_ sound: [Float]) -> Double {
+      sound[(frames * 3 / 4)...].map { Double($0) * Double($0) }.reduce(0, +)
+    }
+    let change = 10 * log10(power(out) / power(input))
+    // Noise goes up and down by more than a tone.
+    #expect(abs(change) < (seed == 4 ? 0.5 : 0.1), "\(frequency) Hz, \(gains): \(change) dB")
+  }
+
   @Test func theyEndAndPassSilence() {
     var chance = Chance(6)
     let noise = chance.signal(1000)
