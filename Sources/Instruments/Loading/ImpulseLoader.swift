@@ -27,11 +27,13 @@ public enum ImpulseLoader {
     _ plane: [Float], from old: Double, to new: Double, path: String
   ) throws(LoadError) -> [Float] {
     guard old != new else { return plane }
-    // Silence of whole frames at both rates, longer than the converter rings: 143 frames of the lower rate.
+    // Silence on both sides, longer than the converter rings (143 frames of the lower rate); before it, of whole frames at
+    // both rates.
+    let ring = Int(150 * max(1, old / new))
     let step = Int(old) / common(Int(old), Int(new.rounded()))
-    let silence = (Int(150 * max(1, old / new)) / step + 1) * step
-    let all = try convert(
-      [Float](repeating: 0, count: silence) + plane, channels: 1, ratio: new / old, path: path)
+    let silence = (ring / step + 1) * step
+    let padded = [Float](repeating: 0, count: silence) + plane + [Float](repeating: 0, count: ring)
+    let all = try convert(padded, channels: 1, ratio: new / old, path: path)
     // A sum of more frames is louder.
     let gain = Float(old / new)
     let first = min(all.count, Int((Double(silence) * new / old).rounded()))
