@@ -122,29 +122,58 @@ public struct Slew: Kernel {
     if channels <= 2 {
       _ = take(block, 0, room)
       let (row, other) = (room.rows, room.row(channels &- 1))
-      if !isLinear {
-        if channels == 1 { exponential[1] = exponential[0] }
-        sostenuto_glide_two(row, other, exponential, room.up, room.down, frames)
+      if isLinear {
+        if !keepsUp(0, channels, room, block.frames) {
+          if channels == 2 {
+            sostenuto_slew_two(row, other, linear, room.up, room.down, frames)
+          } else {
+            linear[0] = sostenuto_slew(row, linear[0], room.up, room.down, frames)
+          }
+        }
       } else if channels == 2 {
-        sostenuto_slew_two(row, other, linear, room.up, room.down, frames)
+        sostenuto_glide_two(row, other, exponential, room.up, room.down, frames)
       } else {
-        linear[0] = sostenuto_slew(row, linear[0], room.up, room.down, frames)
+        let work = UnsafeMutableRawPointer(room.turned).assumingMemoryBound(to: Double.self)
+        exponential[0] = sostenuto_glide(row, exponential[0], room.up, room.down, frames, work)
       }
       return copy(block, 0, channels, room)
     }
     var group = 0
     while 8 &* group < channels {
       let count = take(block, group, room)
-      room.turn(count)
-      if isLinear {
-        followLinear(group, room, block.frames)
-      } else {
-        followExponential(group, room, block.frames)
+      if !isLinear || !keepsUp(group, count, room, block.frames) {
+        room.turn(count)
+        if isLinear {
+          followLinear(group, room, block.frames)
+        } else {
+          followExponential(group, room, block.frames)
+        }
+        room.turnBack()
       }
-      room.turnBack()
       copy(block, group, count, room)
       group &+= 1
     }
+  }
+
+  /// True when the linear values of a group are at their targets in each frame, which they then end at.
+  @inline(__always) @_noLocks private func keepsUp(
+    _ group: Int, _ count: Int, _ room: DynamicsRoom, _ frames: Int
+  ) -> Bool {
+    let values = linear + 8 &* group
+    var channel = 0
+    while channel < count {
+      guard
+        sostenuto_slew_keeps_up(
+          room.row(channel), values[channel], room.up, room.down, Int64(truncatingIfNeeded: frames))
+      else { return false }
+      channel &+= 1
+    }
+    channel = 0
+    while channel < count {
+      values[channel] = Double(room.row(channel)[frames &- 1])
+      channel &+= 1
+    }
+    return true
   }
 
   @inline(__always) @_noLocks private func followLinear(_ group: Int, _ room: DynamicsRoom, _ frames: Int) {
@@ -165,14 +194,24 @@ public struct Slew: Kernel {
   ) {
     let (up, down) = (block.parameters[Self.rise], block.parameters[Self.fall])
     guard isLinear else { return shares.write(up, down, block, to: room) }
+    if up.isSteady, down.isSteady {
+      room.fill(room.up, Self.step(up, 0, block))
+      room.fill(room.down, Self.step(down, 0, block))
+      return
+    }
     var frame = 0
     while frame < block.frames {
-      // No time: as far as any signal goes.
-      let (rise, fall) = (up.vector(0, frame) * block.rate, down.vector(0, frame) * block.rate)
-      room.up.store(1 / atLeast(1e-30, rise), frame)
-      room.down.store(1 / atLeast(1e-30, fall), frame)
+      room.up.store(Self.step(up, frame, block), frame)
+      room.down.store(Self.step(down, frame, block), frame)
       frame &+= 16
     }
+  }
+
+  /// Ways of a frame for the time of a way of 1. No time: as far as any signal goes.
+  @inline(__always) @_noLocks private static func step(_ time: ParameterStream, _ frame: Int, _ block: Block)
+    -> Frames
+  {
+    1 / atLeast(1e-30, time.vector(0, frame) * block.rate)
   }
 
   /// Brings the channels of a group into rows. Returns how many there are.

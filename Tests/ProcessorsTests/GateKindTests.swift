@@ -44,45 +44,6 @@ struct GateKindTests {
     }
   }
 
-  /// A way of 1 in the set time, or 63 % of any way.
-  @Test(arguments: rates) func slewsTakeTheirTime(rate: Double) {
-    var chance = Chance(UInt64(rate))
-    for _ in 0..<6 {
-      let (up, down) = (
-        Double.random(in: 0.002...0.1, using: &chance), Double.random(in: 0.002...0.1, using: &chance)
-      )
-      let frames = Int(rate * 0.5)
-      let step = (0..<frames).map { Float($0 < frames / 2 ? 1 : -1) }
-      for channels in [1, 3, 9] {
-        func run(_ shape: Float) -> [Float] {
-          KernelBench(
-            Slew.self, Slew.description, inputs: [[[Float]](repeating: step, count: channels)],
-            outputs: [channels], [Slew.rise: [Float(up)], Slew.fall: [Float(down)], Slew.shape: [shape]],
-            rate: rate
-          ).run(frames)[0][channels - 1]
-        }
-        let linear = run(0)
-        let top = linear.firstIndex { $0 == 1 } ?? 0
-        #expect(abs(Double(top + 1) - up * rate) <= 1 + up * rate * 0.002)
-        let bottom = linear.firstIndex { $0 == -1 } ?? 0
-        #expect(abs(Double(bottom + 1 - frames / 2) - 2 * down * rate) <= 1 + down * rate * 0.004)
-        let exponential = run(1)
-        let most = 1 - exp(-1.0)
-        let risen = Double(exponential.firstIndex { Double($0) >= most } ?? 0)
-        #expect(abs(risen - up * rate) <= 1 + up * rate * 0.01, "\(risen) of \(up * rate)")
-      }
-    }
-  }
-
-  /// What is slow enough passes as it is; a gap of any channel is the same bits as alone.
-  @Test func aSlewLeavesSlowSignalsAlone() {
-    let slow = (0..<4800).map { Float(0.3 * sin(2 * Double.pi * 2 * Double($0) / 48_000)) }
-    let out = KernelBench(
-      Slew.self, Slew.description, inputs: [[slow]], outputs: [1], [Slew.rise: [0.1], Slew.fall: [0.1]]
-    ).run(4800)[0][0]
-    #expect(out == slow)
-  }
-
   /// A steady sine's peak and its root of the mean square, in decibels.
   @Test(arguments: rates) func levelsOfASineAreFollowed(rate: Double) {
     var chance = Chance(UInt64(rate) &+ 1)

@@ -86,6 +86,25 @@ SOSTENUTO_VECTOR double sostenuto_slew(float *targets, double value, const float
   return value;
 }
 
+/* True when such a value is at each target at once, as of a signal that moves slowly or rests: targets are then the course. Steps of
+   floats are held against a little less than they may be, so that `sostenuto_slew` would give the same bits. `frames`: whole sixteens
+   of memory. */
+SOSTENUTO_VECTOR _Bool sostenuto_slew_keeps_up(const float *targets, double value, const float *up, const float *down, long long frames) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  const sostenuto_frames nearly = 0x0.fffffp0f;
+  double first = targets[0];
+  if (!(first >= value - (double)down[0] && first <= value + (double)up[0])) return 0;
+  sostenuto_frames before = targets[0];
+  sostenuto_integers leaves = 0;
+  for (long long f = 0; f < frames; f += 16) {
+    sostenuto_frames now = *(const frames_of_memory *)(targets + f);
+    sostenuto_frames step = now - __builtin_shufflevector(before, now, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
+    leaves |= (step > *(const frames_of_memory *)(up + f) * nearly) | (step < *(const frames_of_memory *)(down + f) * -nearly);
+    before = now;
+  }
+  return __builtin_reduce_or(leaves) == 0;
+}
+
 /* The same of two channels side by side. */
 SOSTENUTO_VECTOR void sostenuto_slew_two(float *one, float *other, double *values, const float *up, const float *down,
                                          long long frames) {
@@ -114,9 +133,70 @@ SOSTENUTO_VECTOR void sostenuto_slew_eight(float *targets, double *values, const
   *(row_of_values *)values = now;
 }
 
-/* Two values that go by the share `up` or `down` of their way to their targets a frame; in place. Both channels may be one and
-   the same. Both ways are taken and the right one chosen, as `sostenuto_follow` does, so that a frame waits for one product
-   and one comparison. */
+/* A value that goes by the share `up` or `down` of its way to its target a frame; in place. Both ways are taken and the right one
+   chosen, as `sostenuto_follow` does, so that a frame waits for one product and one comparison. What does not wait is calculated
+   before, for sixteen frames at once. Where sixteen targets lie on one side of the value of a little before, as those of a slow signal
+   mostly do, a frame waits for the product only, and both ways of all sixteen are compared afterwards: where one of them was the wrong
+   one, they are taken again. `work` is room for 136 doubles. Returns the last value. */
+#define SOSTENUTO_GLIDE(larger)                                                                                      \
+  for (int i = 0; i < 16; i++) {                                                                                     \
+    double rises = keeps[0][i] * value + gains[0][i], falls = keeps[1][i] * value + gains[1][i];                     \
+    value = (larger) ? (rises > falls ? rises : falls) : (rises < falls ? rises : falls);                            \
+    course[f + i] = value;                                                                                           \
+  }
+SOSTENUTO_VECTOR double sostenuto_glide(float *targets, double value, const float *up, const float *down, long long frames,
+                                        double *work) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  typedef double row_of_values __attribute__((ext_vector_type(8), aligned(8)));
+  typedef long long row_of_signs __attribute__((ext_vector_type(8)));
+  // Of the ways up and down. The course has the value before it as well.
+  double(*keeps)[16] = (double(*)[16])work, (*gains)[16] = (double(*)[16])(work + 32), *course = work + 72;
+  const int way = sostenuto_faster_way(up, down, frames);
+  float guess = (float)value;
+  course[-1] = value;
+  for (long long f = 0; f < frames; f += 16) {
+    for (int i = 0; i < 16; i += 8) {
+      sostenuto_eight_doubles target = __builtin_convertvector(*(row_of_memory *)(targets + f + i), sostenuto_eight_doubles);
+      sostenuto_eight_doubles rise = __builtin_convertvector(*(row_of_memory *)(up + f + i), sostenuto_eight_doubles);
+      sostenuto_eight_doubles fall = __builtin_convertvector(*(row_of_memory *)(down + f + i), sostenuto_eight_doubles);
+      *(row_of_values *)(keeps[0] + i) = 1 - rise;
+      *(row_of_values *)(keeps[1] + i) = 1 - fall;
+      *(row_of_values *)(gains[0] + i) = rise * target;
+      *(row_of_values *)(gains[1] + i) = fall * target;
+    }
+    // From memory a number comes by one instruction; out of a vector it takes two.
+    __asm__("" : "+m"(*(double(*)[64])work));
+    const double before = value;
+    sostenuto_integers rises = *(const frames_of_memory *)(targets + f) > (sostenuto_frames)guess;
+    const int falls = __builtin_reduce_or(rises) == 0;
+    guess = (float)before;
+    if (way != 0 && (falls || __builtin_reduce_and(rises) != 0)) {
+      row_of_signs wrong = 0;
+      for (int i = 0; i < 16; i++) course[f + i] = value = keeps[falls][i] * value + gains[falls][i];
+      for (int i = 0; i < 16; i += 8) {
+        sostenuto_eight_doubles taken = *(row_of_values *)(course + f + i), last = *(row_of_values *)(course + f + i - 1);
+        sostenuto_eight_doubles other = *(row_of_values *)(keeps[!falls] + i) * last + *(row_of_values *)(gains[!falls] + i);
+        wrong |= way > 0 ? other > taken : other < taken;
+      }
+      if (__builtin_expect(__builtin_reduce_or(wrong) == 0, 1)) continue;
+      value = before;
+    }
+    if (way > 0) {
+      SOSTENUTO_GLIDE(1)
+    } else if (way < 0) {
+      SOSTENUTO_GLIDE(0)
+    } else {
+      SOSTENUTO_GLIDE(up[f + i] >= down[f + i])
+    }
+  }
+  // Behind all of them: vectors wait for single numbers that have just been written.
+  for (long long f = 0; f < frames; f += 8)
+    *(row_of_memory *)(targets + f) = __builtin_convertvector(*(row_of_values *)(course + f), sostenuto_eight);
+  return course[frames - 1];
+}
+
+/* The same of two channels side by side. */
 #define SOSTENUTO_GLIDE_ROWS(larger)                                                                   \
   for (long long f = 0; f < frames; f++) {                                                             \
     sostenuto_two_doubles target = {one[f], other[f]};                                                 \
