@@ -49,13 +49,14 @@ struct MovingPhases: BitwiseCopyable {
   /// Added to a double, it leaves the nearest whole number in the low bits.
   private static var rounding: Double { @inline(__always) @_noLocks get { 6_755_399_441_055_744 } }
 
-  /// Writes the phases of a block that begins at zero, by running sums of the increments. Returns the phase after it, and
+  /// Writes the phases of a block that begins at `start`, by running sums of the increments. Returns the phase after it, and
   /// the largest increment.
   @_noLocks func fill(
-    _ freq: UnsafePointer<Float>, _ scale: Double, limit: Float = anyFrequency, _ frames: Int
+    _ freq: UnsafePointer<Float>, _ scale: Double, limit: Float = anyFrequency, from start: Int32 = 0,
+    _ frames: Int
   ) -> (end: Int32, largest: Float) {
     let end = sostenuto_write_phases(
-      freq, scale, limit, Int64(truncatingIfNeeded: frames), phases, sizes)
+      freq, scale, limit, start, Int64(truncatingIfNeeded: frames), phases, sizes)
     return (frames & 15 == 0 ? end.phase : phases[frames], end.largest)
   }
 }

@@ -149,12 +149,17 @@ public struct Wavetable: Kernel {
         // A voice that is not heard costs nothing.
         work.clear(to)
       } else {
-        work.place(course, phases[channel], block.frames)
-        work.read(image ?? builtIn, course, position, channel, levels, one, block.frames, to: to)
+        let places = work.place(course, phases[channel], block.frames)
+        let isPlain = !isFading && level.isSteady && course.size <= MovingPhases.highest
+        let gain = isPlain ? level.value(channel) : 1
+        work.read(
+          image ?? builtIn, course, places, position, channel, levels, one, gain, block.frames, to: to)
         if isFading {
-          work.read(before ?? builtIn, course, position, channel, levels, one, block.frames, to: work.other)
+          work.read(
+            before ?? builtIn, course, places, position, channel, levels, one, gain, block.frames,
+            to: work.other)
         }
-        work.finish(course, level, channel, isFading, block.frames, to)
+        if !isPlain { work.finish(course, level, channel, isFading, block.frames, to) }
       }
       phases[channel] &+= course.end
       channel &+= 1
@@ -162,14 +167,14 @@ public struct Wavetable: Kernel {
     return isMute ? .silent : .sounding
   }
 
-  /// Phases of a channel, from zero on.
+  /// Phases of a channel, from its own on where they move.
   @inline(__always) @_noLocks private func course(
     _ freq: ParameterStream, _ channel: Int, _ scale: Double, _ frames: Int, _ work: WavetableWork
   ) -> PhaseCourse {
     guard let frequencies = freq.frames(channel) else {
       return PhaseCourse(freq.value(channel), scale, frames)
     }
-    return PhaseCourse(frequencies, scale, frames, work.moving)
+    return PhaseCourse(frequencies, scale, from: phases[channel], frames, work.moving)
   }
 }
 
@@ -208,13 +213,18 @@ struct WavetableWork: BitwiseCopyable {
     }
   }
 
-  /// Writes phases.
-  @inline(__always) @_noLocks func place(_ course: PhaseCourse, _ start: Int32, _ frames: Int) {
+  /// The phases of a channel that begins the block at `start`.
+  @inline(__always) @_noLocks func place(_ course: PhaseCourse, _ start: Int32, _ frames: Int)
+    -> UnsafeMutablePointer<Int32>
+  {
+    let after = start &- course.origin
+    if let moving = course.moving, after == 0 { return moving.phases }
     var frame = 0
     while frame < frames {
-      store(course.phases(from: start, frame), phases, frame)
+      store(course.phases(from: after, frame), phases, frame)
       frame &+= 16
     }
+    return phases
   }
 
   /// The level that fits all frames, where they have one place among the waves; nil: those of each frame are written.
@@ -224,7 +234,7 @@ struct WavetableWork: BitwiseCopyable {
     let (number, blend) = levels.level((course.moving?.sizes[0] ?? course.size) * (1 / 2_147_483_648))
     if position.isSteady {
       guard let moving = course.moving else { return number }
-      if levels.isOne(number, moving.sizes, frames) { return number }
+      if levels.fits(number, moving.sizes, course.size, frames) { return number }
     }
     writeLevels(course, levels, number, blend, frames)
     return nil
@@ -259,26 +269,28 @@ struct WavetableWork: BitwiseCopyable {
     }
   }
 
-  /// Reads the waves of an image. `one`: the level of all frames, which then have one place among the waves.
+  /// Reads the waves of an image, times a gain. `one`: the level of all frames, which then have one place among the waves.
   @inline(__always) @_noLocks func read(
-    _ image: UnsafeMutablePointer<WavetableImage>, _ course: PhaseCourse, _ position: ParameterStream,
-    _ channel: Int, _ levels: WaveLevels, _ one: Int32?, _ frames: Int, to: UnsafeMutablePointer<Float>
+    _ image: UnsafeMutablePointer<WavetableImage>, _ course: PhaseCourse,
+    _ phases: UnsafeMutablePointer<Int32>, _ position: ParameterStream, _ channel: Int,
+    _ levels: WaveLevels, _ one: Int32?, _ gain: Float, _ frames: Int, to: UnsafeMutablePointer<Float>
   ) {
     guard let one else {
-      return readMany(image, position, channel, levels, frames, to: to)
+      return readMany(image, phases, position, channel, levels, gain, frames, to: to)
     }
     let last = Float(image.pointee.waves &- 1)
     let (wave, share) = DelayLine.split(limited(position.vector(channel, 0) * 0.01, 0, 1) * last)
     sostenuto_read_one_wave(
       image.pointee.tables + Int(wave[0]) &* levels.stride, Int64(truncatingIfNeeded: levels.stride),
       share[0],
-      levels.levels + Int(one), phases, course.moving?.sizes, course.size, Int64(truncatingIfNeeded: frames),
-      to)
+      levels.levels + Int(one), phases, course.moving?.sizes, course.size, gain,
+      Int64(truncatingIfNeeded: frames), to)
   }
 
   @inline(never) @_noLocks private func readMany(
-    _ image: UnsafeMutablePointer<WavetableImage>, _ position: ParameterStream, _ channel: Int,
-    _ levels: WaveLevels, _ frames: Int, to: UnsafeMutablePointer<Float>
+    _ image: UnsafeMutablePointer<WavetableImage>, _ phases: UnsafeMutablePointer<Int32>,
+    _ position: ParameterStream, _ channel: Int, _ levels: WaveLevels, _ gain: Float, _ frames: Int,
+    to: UnsafeMutablePointer<Float>
   ) {
     let last = Float(image.pointee.waves &- 1)
     var frame = 0
@@ -290,7 +302,7 @@ struct WavetableWork: BitwiseCopyable {
       let y = sostenuto_read_waves(
         image.pointee.tables, Int64(truncatingIfNeeded: levels.stride), levels.levels, phases + frame,
         waves + frame, shares + frame, numbers + frame, blends + frame, places)
-      to.store(y, frame)
+      to.store(y * gain + 0, frame)
       frame &+= 16
     }
   }

@@ -123,17 +123,20 @@ struct WaveLevels: BitwiseCopyable, @unchecked Sendable {
     return (number, limited((frequency - level.start) * level.slope, 0, 1))
   }
 
-  /// True when a level fits all frames. `sizes`: of phase increments.
-  @inline(__always) @_noLocks func isOne(_ number: Int32, _ sizes: UnsafePointer<Float>, _ frames: Int)
-    -> Bool
-  {
-    let (below, most) = (number > 0 ? limits[Int(number) &- 1] : -1, limits[Int(number)])
-    var frame = 0
+  /// True when a level fits all frames. `sizes`: of phase increments; `largest`: of them.
+  @inline(__always) @_noLocks func fits(
+    _ number: Int32, _ sizes: UnsafePointer<Float>, _ largest: Float, _ frames: Int
+  ) -> Bool {
+    guard largest * (1 / 2_147_483_648) <= limits[Int(number)] else { return false }
+    guard number > 0 else { return true }
+    var least = sizes.vector(0)
+    var frame = 16
     while frame < frames {
-      if !sostenuto_are_within(sizes.vector(frame) * (1 / 2_147_483_648), below, most) { return false }
+      least = sostenuto_lesser(least, sizes.vector(frame))
       frame &+= 16
     }
-    return true
+    let below = limits[Int(number) &- 1]
+    return sostenuto_are_within(least * (1 / 2_147_483_648), below, .infinity)
   }
 
   /// The level that sixteen frequencies have in common, with the blends of each; nil: they have several.

@@ -389,18 +389,18 @@ SOSTENUTO_VECTOR sostenuto_integers sostenuto_low_bits(sostenuto_frames v, doubl
                                  0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
 }
 
-/* Phases of frames at frequencies within `limit`, from zero on, by running sums of their increments: a frequency times `scale`, rounded
-   to whole ones as Swift code has it for a single one. `sizes`: magnitudes of the increments, from 1 to 2.2e9. In sixteens until there
+/* Phases of frames at frequencies within `limit`, from `start` on, by running sums of their increments: a frequency times `scale`,
+   rounded to whole ones as Swift code has it for a single one. `sizes`: magnitudes of the increments, from 1 to 2.2e9. In sixteens until there
    are `frames`; returns the phase behind the last sixteen, and the largest size. */
 typedef struct {
   int phase;
   float largest;
 } sostenuto_phase_end;
-SOSTENUTO_VECTOR sostenuto_phase_end sostenuto_write_phases(const float *frequencies, double scale, float limit, long long frames,
-                                                            int *phases, float *sizes) {
+SOSTENUTO_VECTOR sostenuto_phase_end sostenuto_write_phases(const float *frequencies, double scale, float limit, int start,
+                                                            long long frames, int *phases, float *sizes) {
   typedef float row_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   typedef int whole_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  sostenuto_integers phase = 0, most = 0;
+  sostenuto_integers phase = start, most = 0;
   for (long long frame = 0; frame < frames; frame += 16) {
     /* Comparisons that are one instruction each, also for what is no number: it becomes the lower limit. */
     sostenuto_frames f = *(const row_of_memory *)(frequencies + frame), low = -limit, high = limit;

@@ -60,15 +60,16 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_wave_spline(const float *table, cons
   return ((cubic * t + (both * 0.5f - second)) * t + (third - first) * 0.5f) * t + (second * (2 / 3.0f) + both * (1 / 6.0f));
 }
 
-/* Sixteen frames at one place among the waves, or two neighbours, and of one level, with a blend of the level behind. */
+/* Sixteen frames at one place among the waves, or two neighbours, and of one level, with a blend of the level behind where there is one. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_wave_row(const float *wave, const sostenuto_wave_level *level, long long stride,
-                                                     _Bool has_next, sostenuto_frames share, sostenuto_frames blend, const int *phases) {
+                                                     _Bool has_next, sostenuto_frames share, _Bool blends, sostenuto_frames blend,
+                                                     const int *phases) {
   typedef int whole_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   const unsigned *places = (const unsigned *)phases;
   sostenuto_integers here = *(const whole_of_memory *)phases;
   int bits = level->bits;
   sostenuto_frames y = sostenuto_wave_spline(wave + level->offset, places, 32 - bits, here, bits, stride, has_next, share);
-  if (__builtin_reduce_or(blend > 0) != 0) {
+  if (blends && __builtin_reduce_or(blend > 0) != 0) {
     int fewer = level[1].bits;
     y = y + (sostenuto_wave_spline(wave + level[1].offset, places, 32 - fewer, here, fewer, stride, has_next, share) - y) * blend;
   }
@@ -78,25 +79,31 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_wave_row(const float *wave, const so
 /* Frames in sixteens, at one place among the waves, as `sostenuto_read_one_wave` has them. */
 SOSTENUTO_VECTOR void sostenuto_wave_run(const float *wave, long long stride, _Bool has_next, float share,
                                          const sostenuto_wave_level *level, const int *phases, const float *sizes, float size,
-                                         long long frames, float *to) {
+                                         float gain, long long frames, float *to) {
   typedef float row_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   const sostenuto_wave_level known[2] = {level[0], level[1]};
+  const _Bool blends = (size * 0x1p-31f - known->start) * known->slope > 0;
   for (long long frame = 0; frame < frames; frame += 16) {
-    sostenuto_frames blend = sizes ? (sostenuto_frames) * (const row_of_memory *)(sizes + frame) : (sostenuto_frames)size;
-    blend = (blend * 0x1p-31f - known->start) * known->slope;
-    blend = __builtin_elementwise_min(__builtin_elementwise_max(blend, (sostenuto_frames)0.0f), (sostenuto_frames)1.0f);
-    *(row_of_memory *)(to + frame) = sostenuto_wave_row(wave, known, stride, has_next, share, blend, phases + frame);
+    sostenuto_frames blend = size;
+    if (blends) {
+      if (sizes) blend = *(const row_of_memory *)(sizes + frame);
+      blend = (blend * 0x1p-31f - known->start) * known->slope;
+      blend = __builtin_elementwise_min(__builtin_elementwise_max(blend, (sostenuto_frames)0.0f), (sostenuto_frames)1.0f);
+    }
+    sostenuto_frames y = sostenuto_wave_row(wave, known, stride, has_next, share, blends, blend, phases + frame);
+    *(row_of_memory *)(to + frame) = y * gain + 0.0f;
   }
 }
 
-/* The usual case of `sostenuto_read_waves`, with the same bits: one place among the waves, and one level. `sizes`: of the increments of
-   the phases in each frame, or none where they all are `size`. */
+/* The usual case of `sostenuto_read_waves`, with the same bits: one place among the waves, and one level; times a gain. `sizes`: of the
+   increments of the phases in each frame, or none where they all are `size`, which is the largest. */
 SOSTENUTO_VECTOR void sostenuto_read_one_wave(const float *wave, long long stride, float share, const sostenuto_wave_level *level,
-                                              const int *phases, const float *sizes, float size, long long frames, float *to) {
+                                              const int *phases, const float *sizes, float size, float gain, long long frames,
+                                              float *to) {
   if (share > 0)
-    sostenuto_wave_run(wave, stride, 1, share, level, phases, sizes, size, frames, to);
+    sostenuto_wave_run(wave, stride, 1, share, level, phases, sizes, size, gain, frames, to);
   else
-    sostenuto_wave_run(wave, stride, 0, share, level, phases, sizes, size, frames, to);
+    sostenuto_wave_run(wave, stride, 0, share, level, phases, sizes, size, gain, frames, to);
 }
 
 /* Sixteen frames of a wave table at phases of their own. `waves`: number of the wave in each frame, and `shares` of the next one, which
@@ -111,7 +118,7 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_read_waves(const float *table, long 
   sostenuto_frames share = *(const row_of_memory *)shares, blend = *(const row_of_memory *)blends, y;
   sostenuto_integers differs = (*(const whole_of_memory *)waves ^ waves[0]) | (*(const whole_of_memory *)numbers ^ numbers[0]);
   if (__builtin_reduce_or(differs) == 0)
-    return sostenuto_wave_row(table + waves[0] * stride, levels + numbers[0], stride, 1, share, blend, phases);
+    return sostenuto_wave_row(table + waves[0] * stride, levels + numbers[0], stride, 1, share, 1, blend, phases);
   for (int fewer = 0; fewer < 2; fewer++) {
     for (int i = 0; i < 16; i++) {
       const sostenuto_wave_level level = levels[numbers[i] + (fewer && blends[i] > 0)];
