@@ -151,20 +151,9 @@ extension Lfo {
   @inline(never) @_noLocks private func write(
     _ row: Row, _ rates: UnsafePointer<Float>, _ scale: Double, _ limit: Float, _ frames: Int
   ) -> Int64 {
-    let (places, lean) = (row.places, row.lean)
-    var (frame, next) = (0, row.start)
-    while frame < frames {
-      let here = places + frame
-      sostenuto_write_whole_products(limited(rates.vector(frame), 0 - limit, limit), scale, here)
-      // As at rest: where a block ends decides when a move that is over counts as rest.
-      var lane = lean == 0 ? 16 : 0
-      while lane < 16 {
-        here[lane] &+= lean
-        lane &+= 1
-      }
-      next = sostenuto_advance(here, next, here)
-      frame &+= 16
-    }
-    return frame == frames ? next : places[frames]
+    // The lean as at rest: where a block ends decides when a move that is over counts as rest.
+    let next = sostenuto_write_swept_places(
+      rates, limit, scale, row.lean, row.start, Int64(truncatingIfNeeded: frames), row.places)
+    return frames & 15 == 0 ? next : row.places[frames]
   }
 }

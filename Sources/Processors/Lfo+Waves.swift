@@ -96,7 +96,7 @@ extension Lfo {
   }
 
   /// The random value of a channel in a cycle, and the next one, which are calculated once a cycle.
-  @inline(__always) @_noLocks private func pair(_ number: UInt32, _ channel: Int) -> (
+  @inline(__always) @_noLocks private mutating func pair(_ number: UInt32, _ channel: Int) -> (
     value: Float, next: Float
   ) {
     let voice = voices + channel
@@ -104,7 +104,7 @@ extension Lfo {
     return (voice.pointee.value, voice.pointee.next)
   }
 
-  @inline(never) @_noLocks private func draw(
+  @inline(never) @_noLocks private mutating func draw(
     _ voice: UnsafeMutablePointer<Voice>, _ number: UInt32, _ channel: Int
   ) {
     (voice.pointee.number, voice.pointee.isKnown) = (number, true)

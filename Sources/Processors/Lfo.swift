@@ -127,7 +127,8 @@ public struct Lfo: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     if isLed, block.time & 63 == 0 || !hasBegun { follow(block) }
-    hasBegun = true
+    // A byte that was just written would keep what lies beside it from being loaded at once.
+    if !hasBegun { hasBegun = true }
     let (shape, range) = (block.crossfades[Self.shape], block.crossfades[Self.range])
     let (ahead, width) = (block.parameters[Self.phase], block.parameters[Self.width])
     let (rate, spread) = (block.parameters[Self.rate], block.parameters[Self.spread])

@@ -255,15 +255,6 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_larger_magnitudes(sostenuto_frames a
 typedef long long sostenuto_places __attribute__((ext_vector_type(8)));
 
 /* Eight factors times `base`, limited to 4096, as numbers with 32 bits after the point: vcvttpd2qq. */
-SOSTENUTO_VECTOR sostenuto_places sostenuto_fixed_points(const float *factors, double base) {
-  typedef float factors_of_memory __attribute__((ext_vector_type(8), aligned(4)));
-  typedef double doubles __attribute__((ext_vector_type(8)));
-  doubles v = __builtin_convertvector(*(const factors_of_memory *)factors, doubles) * base;
-  v = __builtin_elementwise_max(__builtin_elementwise_min(v, (doubles)4096.0), (doubles)-4096.0);
-  return __builtin_convertvector(v * 4294967296.0, sostenuto_places);
-}
-
-/* The same of factors in double precision. */
 SOSTENUTO_VECTOR sostenuto_places sostenuto_fixed_products(const double *factors, double base) {
   typedef double doubles_of_memory __attribute__((ext_vector_type(8), aligned(8)));
   typedef double doubles __attribute__((ext_vector_type(8)));
@@ -292,11 +283,6 @@ SOSTENUTO_VECTOR void sostenuto_split_delays(const double *delays, double part, 
 /* `sum + a * b` of single numbers, rounded once where the processor can. */
 SOSTENUTO_VECTOR float sostenuto_add_product_of_one(float sum, float a, float b) { return sum + a * b; }
 
-/* Their magnitudes as floats. */
-SOSTENUTO_VECTOR sostenuto_eight sostenuto_magnitudes(sostenuto_places v) {
-  return __builtin_convertvector(__builtin_elementwise_abs(v), sostenuto_eight) * 0x1p-32f;
-}
-
 /* The sum of the lanes before each. */
 SOSTENUTO_VECTOR sostenuto_places sostenuto_sums_before(sostenuto_places v) {
   sostenuto_places none = 0, sum = __builtin_shufflevector(none, v, 0, 8, 9, 10, 11, 12, 13, 14);
@@ -315,6 +301,21 @@ SOSTENUTO_VECTOR long long sostenuto_advance(const long long *steps, long long p
   *(places_of_memory *)places = first;
   *(places_of_memory *)(places + 8) = last;
   return (last + high)[7];
+}
+
+/* Sixteen places in memory, from that in all lanes of `next` on, with steps of which these have the even numbers and the odd ones:
+   sums of pairs are half as many. Returns the place behind, in all lanes. */
+SOSTENUTO_VECTOR sostenuto_places sostenuto_write_sixteen_places(sostenuto_places even, sostenuto_places odd, sostenuto_places next,
+                                                                 long long *places) {
+  typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
+  const sostenuto_places none = 0, pairs = even + odd;
+  sostenuto_places sums = pairs + __builtin_shufflevector(none, pairs, 0, 8, 9, 10, 11, 12, 13, 14);
+  sums += __builtin_shufflevector(none, sums, 0, 1, 8, 9, 10, 11, 12, 13);
+  sums += __builtin_shufflevector(none, sums, 0, 1, 2, 3, 8, 9, 10, 11);
+  const sostenuto_places first = sums - pairs + next, second = first + even;
+  *(places_of_memory *)places = __builtin_shufflevector(first, second, 0, 8, 1, 9, 2, 10, 3, 11);
+  *(places_of_memory *)(places + 8) = __builtin_shufflevector(first, second, 4, 12, 5, 13, 6, 14, 7, 15);
+  return next + __builtin_shufflevector(sums, sums, 7, 7, 7, 7, 7, 7, 7, 7);
 }
 
 /* Eight places from `position` on: the first step is `step`, and each of the others larger by `change`. */
@@ -336,20 +337,8 @@ SOSTENUTO_VECTOR void sostenuto_write_places(long long position, long long step,
   }
 }
 
-/* The last one in all lanes: vpermq. */
-SOSTENUTO_VECTOR sostenuto_places sostenuto_last_in_all(sostenuto_places v) { return __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7); }
-
 /* Those that are not negative, else zero. */
 SOSTENUTO_VECTOR sostenuto_places sostenuto_positive(sostenuto_places v) { return __builtin_elementwise_max(v, (sostenuto_places)0); }
-
-SOSTENUTO_VECTOR sostenuto_places sostenuto_lesser_places(sostenuto_places a, sostenuto_places b) { return __builtin_elementwise_min(a, b); }
-SOSTENUTO_VECTOR sostenuto_places sostenuto_larger_places(sostenuto_places a, sostenuto_places b) { return __builtin_elementwise_max(a, b); }
-
-SOSTENUTO_VECTOR long long sostenuto_least_place(sostenuto_places v) { return __builtin_reduce_min(v); }
-SOSTENUTO_VECTOR long long sostenuto_largest_place(sostenuto_places v) { return __builtin_reduce_max(v); }
-SOSTENUTO_VECTOR long long sostenuto_last_place(sostenuto_places v) { return v[7]; }
-SOSTENUTO_VECTOR sostenuto_eight sostenuto_larger_of_eight(sostenuto_eight a, sostenuto_eight b) { return __builtin_elementwise_max(a, b); }
-SOSTENUTO_VECTOR float sostenuto_largest_of_eight(sostenuto_eight v) { return __builtin_reduce_max(v); }
 
 /* Asks for the lines of the cache from an address on, all at once. */
 SOSTENUTO_VECTOR void sostenuto_fetch(const void *address, long long bytes) {

@@ -7,56 +7,74 @@
 /* Slow cycles. A place has 40 bits behind the point: a cycle of an hour at 192 kHz is exact to 0.1 %, one of a second to a
    millionth, and 2^24 cycles have numbers of their own. */
 
-/* Sixteen numbers times a factor, rounded to whole ones below 2^51, as Swift code has it for a single one. */
-SOSTENUTO_VECTOR void sostenuto_write_whole_products(sostenuto_frames v, double factor, long long *to) {
+/* Places from `place` on for rates within `limit`, in sixteens until there are `frames`. A step is a rate times `scale`, rounded to a
+   whole number below 2^51 as Swift code has it for a single one, and `lean` more. Returns the place behind the last sixteen. */
+SOSTENUTO_VECTOR long long sostenuto_write_swept_places(const float *rates, float limit, double scale, long long lean, long long place,
+                                                        long long frames, long long *places) {
 #pragma clang fp contract(off)
   typedef double doubles __attribute__((ext_vector_type(8)));
-  typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
+  typedef float row_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   const doubles rounding = 6755399441055744.0;
-  *(places_of_memory *)to = (sostenuto_places)(__builtin_convertvector(v.lo, doubles) * factor + rounding) - (sostenuto_places)rounding;
-  *(places_of_memory *)(to + 8) =
-      (sostenuto_places)(__builtin_convertvector(v.hi, doubles) * factor + rounding) - (sostenuto_places)rounding;
+  const sostenuto_places less = (sostenuto_places)rounding - lean;
+  sostenuto_places next = place;
+  for (long long frame = 0; frame < frames; frame += 16) {
+    /* Comparisons that are one instruction each, also for what is no number: it becomes the lower limit. */
+    sostenuto_frames v = *(const row_of_memory *)(rates + frame), low = -limit, high = limit;
+    v = v > low ? v : low;
+    v = v < high ? v : high;
+    sostenuto_places even = (sostenuto_places)(__builtin_convertvector(v.even, doubles) * scale + rounding) - less;
+    sostenuto_places odd = (sostenuto_places)(__builtin_convertvector(v.odd, doubles) * scale + rounding) - less;
+    next = sostenuto_write_sixteen_places(even, odd, next, places + frame);
+  }
+  return next[0];
 }
 
-typedef int sostenuto_eight_integers __attribute__((ext_vector_type(8)));
+/* Of sixteen places the signed parts of a cycle, of which 2^32 are a whole one, without their lowest bits; and the numbers of their
+   cycles: upper halves, which one instruction picks from two vectors. */
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_upper_halves(sostenuto_places low, sostenuto_places high) {
+  return __builtin_shufflevector((sostenuto_integers)low, (sostenuto_integers)high, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29,
+                                 31);
+}
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_parts_of(sostenuto_places low, sostenuto_places high) {
+  return sostenuto_upper_halves(low << 24, high << 24);
+}
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_numbers_of(sostenuto_places low, sostenuto_places high) {
+  return sostenuto_upper_halves(low, high) >> 8;
+}
 
-/* Eight places, moved on by parts of a cycle, without their lowest bits. */
-SOSTENUTO_VECTOR sostenuto_eight_integers sostenuto_moved_on(const long long *places, sostenuto_eight cycles, int bits) {
+/* Eight places, moved on by cycles. */
+SOSTENUTO_VECTOR sostenuto_places sostenuto_moved_on(const long long *places, sostenuto_eight cycles) {
 #pragma clang fp contract(off)
   typedef double doubles __attribute__((ext_vector_type(8)));
   typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
   const doubles rounding = 6755399441055744.0;
   sostenuto_places more = (sostenuto_places)(__builtin_convertvector(cycles, doubles) * 0x1p40 + rounding) - (sostenuto_places)rounding;
-  return __builtin_convertvector((*(const places_of_memory *)places + more) >> bits, sostenuto_eight_integers);
+  return *(const places_of_memory *)places + more;
 }
 
-/* Sixteen places, moved on by `cycles`: as signed parts of a cycle, of which 2^32 are a whole one; and the numbers of their
-   cycles. */
+/* Parts and numbers of sixteen places, moved on by `cycles`. */
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_cycle_parts(const long long *places, sostenuto_frames cycles) {
-  return __builtin_shufflevector(sostenuto_moved_on(places, cycles.lo, 8), sostenuto_moved_on(places + 8, cycles.hi, 8),
-                                 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  return sostenuto_parts_of(sostenuto_moved_on(places, cycles.lo), sostenuto_moved_on(places + 8, cycles.hi));
 }
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_cycle_numbers(const long long *places, sostenuto_frames cycles) {
-  return __builtin_shufflevector(sostenuto_moved_on(places, cycles.lo, 40), sostenuto_moved_on(places + 8, cycles.hi, 40),
-                                 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  return sostenuto_numbers_of(sostenuto_moved_on(places, cycles.lo), sostenuto_moved_on(places + 8, cycles.hi));
 }
 
 /* The same of places that are all moved on by as many parts. */
-SOSTENUTO_VECTOR sostenuto_integers sostenuto_shifted(const long long *places, long long more, int bits) {
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_shifted_parts(const long long *places, long long more) {
   typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
-  return __builtin_shufflevector(__builtin_convertvector((*(const places_of_memory *)places + more) >> bits, sostenuto_eight_integers),
-                                 __builtin_convertvector((*(const places_of_memory *)(places + 8) + more) >> bits, sostenuto_eight_integers),
-                                 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const places_of_memory *eights = (const places_of_memory *)places;
+  return sostenuto_parts_of(eights[0] + more, eights[1] + more);
 }
-/* Sixteen places from one on, `step` apart: as signed parts of a cycle. */
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_shifted_numbers(const long long *places, long long more) {
+  typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
+  const places_of_memory *eights = (const places_of_memory *)places;
+  return sostenuto_numbers_of(eights[0] + more, eights[1] + more);
+}
+
+/* Parts of sixteen places from one on, `step` apart. */
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_parts_from(long long start, long long step) {
   const sostenuto_places numbers = {0, 1, 2, 3, 4, 5, 6, 7};
-  sostenuto_places low = numbers * step, high = low + 8 * step;
-  return __builtin_shufflevector(__builtin_convertvector((low + start) >> 8, sostenuto_eight_integers),
-                                 __builtin_convertvector((high + start) >> 8, sostenuto_eight_integers),
-                                 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-}
-SOSTENUTO_VECTOR sostenuto_integers sostenuto_shifted_parts(const long long *places, long long more) { return sostenuto_shifted(places, more, 8); }
-SOSTENUTO_VECTOR sostenuto_integers sostenuto_shifted_numbers(const long long *places, long long more) {
-  return sostenuto_shifted(places, more, 40);
+  sostenuto_places low = numbers * step + start;
+  return sostenuto_parts_of(low, low + 8 * step);
 }

@@ -4,6 +4,57 @@
 
 #pragma clang diagnostic ignored "-Wpsabi"
 
+/* A playing position at speeds of each frame's own: the place behind, the least and the largest place (32.32 fixed point), and the
+   least and the largest pace, which is the magnitude of a step in frames. */
+typedef struct {
+  long long end, least, most;
+  float slowest, fastest;
+} sostenuto_played_places;
+
+/* Places from `place` on, and their paces: whole sixteens. A step is a speed times `base`, within 4096. */
+SOSTENUTO_VECTOR sostenuto_played_places sostenuto_play_places(const float *speeds, double base, long long place, long long frames,
+                                                               long long *places, float *paces) {
+  typedef double doubles __attribute__((ext_vector_type(8)));
+  typedef float row_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
+  const doubles high = 4096.0 * 4294967296.0, low = -high;
+  const double scale = base * 4294967296.0;
+  sostenuto_places next = place;
+  sostenuto_frames slowest = 4096, fastest = 0, backwards = 0;
+  for (long long frame = 0; frame < frames; frame += 16) {
+    /* Comparisons that are one instruction each, also for what is no number: it becomes the upper limit. */
+    sostenuto_frames v = *(const row_of_memory *)(speeds + frame), pace = __builtin_elementwise_abs(v) * (float)base, most = 4096;
+    pace = pace < most ? pace : most;
+    doubles even = __builtin_convertvector(v.even, doubles) * scale, odd = __builtin_convertvector(v.odd, doubles) * scale;
+    even = even < high ? even : high;
+    odd = odd < high ? odd : high;
+    even = even > low ? even : low;
+    odd = odd > low ? odd : low;
+    next = sostenuto_write_sixteen_places(__builtin_convertvector(even, sostenuto_places), __builtin_convertvector(odd, sostenuto_places),
+                                          next, places + frame);
+    *(row_of_memory *)(paces + frame) = pace;
+    slowest = pace < slowest ? pace : slowest;
+    fastest = pace > fastest ? pace : fastest;
+    backwards = v < backwards ? v : backwards;
+  }
+  sostenuto_played_places played = {next[0], place, place, 0, 0};
+  // Magnitudes have the order of their bits.
+  played.slowest = __builtin_bit_cast(float, __builtin_reduce_min((sostenuto_integers)slowest));
+  played.fastest = __builtin_bit_cast(float, __builtin_reduce_max((sostenuto_integers)fastest));
+  if (frames > 0) played.most = places[frames - 1];
+  if (__builtin_reduce_or(backwards < 0) != 0) {
+    sostenuto_places least = place, largest = place;
+    for (long long frame = 0; frame < frames; frame += 8) {
+      sostenuto_places here = *(const places_of_memory *)(places + frame);
+      least = __builtin_elementwise_min(least, here);
+      largest = __builtin_elementwise_max(largest, here);
+    }
+    played.least = __builtin_reduce_min(least);
+    played.most = __builtin_reduce_max(largest);
+  }
+  return played;
+}
+
 /* Interpolation by 32 points (`SincTable`): sixteen frames at once, whose sums stay in registers. */
 
 /* Weights of the first sixteen points and of the last, for a place within a frame. */

@@ -33,10 +33,12 @@ struct KernelChoice: BitwiseCopyable {
     let isSame = course.isEven && scratch.paces[0] == pace
     pace = scratch.paces[frames &- 1]
     let rests = number == Float(goal)
-    if rests, isSame || (goal == 0 && !course.isFast) { return goal }
+    if rests, isSame || (goal == 0 && course.fastest <= 1) || suits(course.slowest, course.fastest) {
+      return goal
+    }
     var frame = 0
     while frame < frames {
-      setNumbers(frame, scratch)
+      store(Self.numbers(vector(scratch.paces + frame)), scratch.mixes + frame)
       frame &+= 16
     }
     if isNew {
@@ -74,6 +76,15 @@ struct KernelChoice: BitwiseCopyable {
       let least = Float(goal) - Self.below
       return (goal == 0 ? 0 : least > 0 ? least : Float.leastNormalMagnitude, Float(goal) + Self.above)
     }
+  }
+
+  /// True when the goal surely suits all paces from the slowest to the fastest: by more than rounding may put one of their
+  /// numbers before another.
+  @_noLocks @inline(__always) private func suits(_ slowest: Float, _ fastest: Float) -> Bool {
+    let numbers = Self.numbers(
+      SIMD16(lowHalf: SIMD8(repeating: slowest), highHalf: SIMD8(repeating: fastest)))
+    let (least, most) = suited
+    return (goal == 0 || numbers[0] > least + 0.001) && numbers[8] < most - 0.001
   }
 
   /// True when the goal suits all numbers.
@@ -142,15 +153,14 @@ struct KernelChoice: BitwiseCopyable {
 
   /// The kernels for the paces: that for no transposition up to a pace of 1. From there on the cutoff falls
   /// twice as fast as the pace rises, for a semitone, and then as fast.
-  @_noLocks @inline(__always) private func setNumbers(_ frame: Int, _ scratch: PlayerHead.Scratch) {
-    let bits = unsafeBitCast(vector(scratch.paces + frame), to: SIMD16<UInt32>.self)
+  @_noLocks @inline(__always) private static func numbers(_ paces: SIMD16<Float>) -> SIMD16<Float> {
+    let bits = unsafeBitCast(paces, to: SIMD16<UInt32>.self)
     let octave = unsafeBitCast(bits &>> 23 | 0x4B00_0000, to: SIMD16<Float>.self) - (8_388_608 + 127)
     let part = unsafeBitCast(bits & 0x7F_FFFF | 0x3F80_0000, to: SIMD16<Float>.self) - 1
     // The logarithm to 0.008; what counts is that the kernels follow each other without a step.
     let semitones = 12 * (octave + part * (1.3465 - 0.3465 * part))
     let numbers = sostenuto_lesser(semitones * 2, semitones + 1)
     let last = SIMD16(repeating: Float(SincKernels.count &- 2))
-    store(
-      0 - sostenuto_lesser(0 - sostenuto_lesser(numbers, last), SIMD16(repeating: 0)), scratch.mixes + frame)
+    return 0 - sostenuto_lesser(0 - sostenuto_lesser(numbers, last), SIMD16(repeating: 0))
   }
 }

@@ -64,10 +64,9 @@ struct PlayerHead {
     guard let image else { return }
     let speed = block.parameters[Player.Parameter.rate]
     let base = image.pointee.rate / rate
-    let step = fixedPoint(Double(speed.value(0)) * base)
     let course =
       speed.frames(0).map { advance(image, to &- from, isLooping, $0 + from, base, scratch) }
-      ?? advance(image, to &- from, isLooping, step, scratch)
+      ?? advance(image, to &- from, isLooping, speed.value(0), base, scratch)
     let frames = course.frames
     guard frames > 0 else { return }
     pad(frames, scratch)
@@ -90,8 +89,9 @@ struct PlayerHead {
     /// The first and the last frame of the file at a position.
     var least: Int
     var most: Int
-    /// Some pace is above 1, so that kernels have to be mixed.
-    var isFast = false
+    /// The least and the largest pace.
+    var slowest: Float = 4096
+    var fastest: Float = 0
     /// All paces are the same.
     var isEven = false
     /// The positions are successive frames of the file.
@@ -108,14 +108,15 @@ struct PlayerHead {
     }
   }
 
-  /// Writes the next positions and paces, with `step` (32.32) from frame to frame.
+  /// Writes the next positions and paces, at one speed.
   @_noLocks @inline(__always) private mutating func advance(
-    _ image: UnsafeMutablePointer<AudioImage>, _ count: Int, _ isLooping: Bool, _ step: Int64,
-    _ scratch: Scratch
+    _ image: UnsafeMutablePointer<AudioImage>, _ count: Int, _ isLooping: Bool, _ speed: Float,
+    _ base: Double, _ scratch: Scratch
   ) -> Course {
+    let step = fixedPoint(Double(speed) * base)
     let length = UInt64(bitPattern: image.pointee.end(isLooping))
     let last = position &+ step &* Int64(count &- 1)
-    let pace = Self.pace(step)
+    let pace = Self.pace(speed, base)
     setPaces(pace, count, scratch)
     var course: Course
     if UInt64(bitPattern: position) < length, UInt64(bitPattern: last) < length {
@@ -129,7 +130,7 @@ struct PlayerHead {
       course = Course(frames: 0, least: .max, most: 0)
       while course.frames < count, wrap(image, isLooping) { take(position, step, &course, scratch) }
     }
-    course.isFast = pace > 1
+    (course.slowest, course.fastest) = (pace, pace)
     course.isEven = true
     return course
   }
@@ -140,47 +141,30 @@ struct PlayerHead {
     _ speeds: UnsafePointer<Float>, _ base: Double, _ scratch: Scratch
   ) -> Course {
     var course = Course(frames: 0, least: .max, most: 0)
-    var most: Float = 0
-    var next = SIMD8(repeating: position)
-    var lowest = SIMD8<Int64>(repeating: .max)
-    var highest = SIMD8<Int64>(repeating: 0)
-    var fastest = SIMD8<Float>(repeating: 0)
-    var frame = 0
-    while frame &+ 8 <= count {
-      let steps = sostenuto_fixed_points(speeds + frame, base)
-      let sums = sostenuto_sums_before(steps)
-      let places = sums &+ next
-      next &+= sostenuto_last_in_all(sums &+ steps)
-      let paces = sostenuto_magnitudes(steps)
-      lowest = sostenuto_lesser_places(lowest, places)
-      highest = sostenuto_larger_places(highest, places)
-      fastest = sostenuto_larger_of_eight(fastest, paces)
-      UnsafeMutableRawPointer(scratch.paces + frame).storeBytes(of: paces, as: SIMD8<Float>.self)
-      UnsafeMutableRawPointer(scratch.places + frame).storeBytes(of: places, as: SIMD8<Int64>.self)
-      frame &+= 8
-    }
-    let (least, largest) = (sostenuto_least_place(lowest), sostenuto_largest_place(highest))
+    let played = sostenuto_play_places(
+      speeds, base, position, Int64(truncatingIfNeeded: count & ~15), scratch.places, scratch.paces)
     // A run that leaves the file, or goes round in it, is followed frame by frame.
-    if frame > 0, least >= 0, largest < image.pointee.end(isLooping) {
-      course.frames = frame
-      course.least = Int(least >> 32)
-      course.most = Int(largest >> 32)
-      most = sostenuto_largest_of_eight(fastest)
-      position = sostenuto_last_place(next)
+    if count > 15, played.least >= 0, played.most < image.pointee.end(isLooping) {
+      course = Course(
+        frames: count & ~15, least: Int(played.least >> 32), most: Int(played.most >> 32),
+        slowest: played.slowest, fastest: played.fastest)
+      position = played.end
     }
     while course.frames < count, wrap(image, isLooping) {
-      let step = fixedPoint(Double(speeds[course.frames]) * base)
-      let pace = Self.pace(step)
+      let speed = speeds[course.frames]
+      let pace = Self.pace(speed, base)
       scratch.paces[course.frames] = pace
-      most = pace > most ? pace : most
-      take(position, step, &course, scratch)
+      course.slowest = pace < course.slowest ? pace : course.slowest
+      course.fastest = pace > course.fastest ? pace : course.fastest
+      take(position, fixedPoint(Double(speed) * base), &course, scratch)
     }
-    course.isFast = most > 1
     return course
   }
 
-  @_noLocks @inline(__always) private static func pace(_ step: Int64) -> Float {
-    Float(step < 0 ? 0 &- step : step) * (1 / 4_294_967_296)
+  /// Frames of the file per frame of output, without their sign.
+  @_noLocks @inline(__always) private static func pace(_ speed: Float, _ base: Double) -> Float {
+    let pace = (speed < 0 ? 0 - speed : speed) * Float(base)
+    return pace < 4096 ? pace : 4096
   }
 
   @_noLocks @inline(__always) private func setPaces(_ pace: Float, _ count: Int, _ scratch: Scratch) {
@@ -261,7 +245,7 @@ struct PlayerHead {
   /// Multiplies the gains by the presence.
   @_noLocks private mutating func follow(_ course: Course, _ rate: Double, _ scratch: Scratch) {
     let frames = course.frames
-    if !isNew, isMoving, !presence.isMoving, frames == 64, movesThroughout(scratch.paces) { return }
+    if !isNew, isMoving, !presence.isMoving, course.slowest >= Self.slowest { return }
     var index = 0
     while index < frames {
       let moves = scratch.paces[index] >= Self.slowest
@@ -281,17 +265,6 @@ struct PlayerHead {
       }
       index = end
     }
-  }
-
-  /// True when all of 64 paces count as moving.
-  @_noLocks @inline(__always) private func movesThroughout(_ paces: UnsafePointer<Float>) -> Bool {
-    var least = vector(paces)
-    var frame = 16
-    while frame < 64 {
-      least = sostenuto_lesser(least, vector(paces + frame))
-      frame &+= 16
-    }
-    return !sostenuto_has_below(least, Self.slowest)
   }
 
   /// True when the data of these frames is in memory. Requests the data needed next. Audio thread.
