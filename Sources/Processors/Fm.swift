@@ -55,7 +55,8 @@ public struct Fm: Kernel {
   private var count: Int
   /// Phases of the four operators of each channel.
   private var phases: UnsafeMutablePointer<Int32>
-  /// The last two phases of operator 4 in half turns, with their feedback, of eight channels each.
+  /// The last two phases of operator 4 with their feedback, of eight channels each: in half turns, and as far as a quarter turn,
+  /// beyond which the sine has the same values again.
   private var states: UnsafeMutablePointer<Double>
   private var mute = QuietCell()
 
@@ -292,8 +293,10 @@ public struct Fm: Kernel {
     state[0] = Self.halfTurns(start &+ course.phase(frames &- 1))
   }
 
+  /// The phase between -0.5 and 0.5 half turns that has the same sine.
   @inline(__always) @_noLocks private static func halfTurns(_ phase: Int32) -> Double {
-    Double(phase) * (1 / 2_147_483_648)
+    let all = Double(phase) * (1 / 2_147_483_648)
+    return all > 0.5 ? 1 - all : all < -0.5 ? -1 - all : all
   }
 
   /// The channel's sound; while the algorithm changes, by both.

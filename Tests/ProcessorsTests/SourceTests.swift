@@ -59,6 +59,32 @@ struct SourceTests {
     }
   }
 
+  /// By what it has given out itself, so that a feedback beyond all order is tested too.
+  @Test(arguments: [Float(-100), -37, 12, 60, 100, 260, 900]) func aFedOperatorGoesByItsLastTwoValues(
+    feedback: Float
+  ) {
+    var chance = Chance(UInt64(feedback + 1000))
+    for channels in [1, 2, 3, 9] {
+      let freqs = (0..<channels).map { _ in Float.random(in: 20...3000, using: &chance) }
+      let values: [Int: [Float]] = [
+        Fm.freq: freqs, Fm.level: [1], Fm.algorithm: [8], Fm.feedback: [feedback], Fm.level(0): [0],
+        Fm.level(1): [0], Fm.level(2): [0], Fm.level(3): [100],
+      ]
+      let out = KernelBench(Fm.self, Fm.description, outputs: [channels], values).run(1000)[0]
+      for channel in 0..<channels {
+        var most = 0.0
+        for frame in 2..<1000 {
+          let sum: Double = Double(out[channel][frame - 1]) + Double(out[channel][frame - 2])
+          let fed: Double = Double(feedback) * 0.0025 * sum
+          let turns: Double = Double(frame) * Double(freqs[channel]) / 48000 + fed
+          most = max(most, abs(Double(out[channel][frame]) - sin(2 * Double.pi * turns)))
+        }
+        let limit: Double = 1e-5 * (1 + abs(Double(feedback)) / 100)
+        #expect(most < limit, "channel \(channel) of \(channels), \(freqs[channel]) Hz: \(most)")
+      }
+    }
+  }
+
   @Test func changesOfEverythingInFmDoNotClick() {
     let moves: [(Int, Float)] = [
       (Fm.algorithm, 5), (Fm.feedback, 50), (Fm.level(1), 100), (Fm.level(0), 20), (Fm.level, 0.1),
@@ -256,7 +282,7 @@ struct SourceTests {
 }
 
 extension SplitTests {
-  @Test(arguments: [1, 3, 9], [Float(0), 60]) func fm(channels: Int, feedback: Float) {
+  @Test(arguments: [1, 3, 9], [Float(0), 60, 230]) func fm(channels: Int, feedback: Float) {
     expectSameBits(
       Fm.self, Fm.description, outputs: [channels],
       [Fm.freq: (0..<channels).map { 100 + 37 * Float($0) }, Fm.feedback: [feedback], Fm.level(3): [30]],
