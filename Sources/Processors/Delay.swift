@@ -278,7 +278,7 @@ public struct Delay: Kernel {
   }
 
   /// One channel whose past is at `past`, to the bits that `render` makes.
-  @_noLocks private func renderWhole(_ block: Block, _ channel: Int, _ past: UnsafePointer<Float>) {
+  @_noLocks private mutating func renderWhole(_ block: Block, _ channel: Int, _ past: UnsafePointer<Float>) {
     let (input, output) = (block.inputs[0][channel], block.outputs[0][channel])
     let (feedback, mix) = (block.parameters[Self.feedback], block.parameters[Self.mix])
     let line = DelayLine(lines + channel &* stride, length: length)

@@ -102,7 +102,7 @@ struct Dynamics: BitwiseCopyable {
     _ up: ParameterStream, _ down: ParameterStream, _ block: Block, _ room: DynamicsRoom
   ) {
     shares.rest = up.isSteady && down.isSteady
-    guard shares.rest else { return writeMoving(up, down, block, room) }
+    guard shares.rest else { return Self.writeMoving(up, down, block, room) }
     let times = SIMD4(up.value(0), down.value(0), block.rate, 0)
     if known[0] != times[0] || known[1] != times[1] || known[2] != times[2] {
       known = times
@@ -112,7 +112,7 @@ struct Dynamics: BitwiseCopyable {
     }
   }
 
-  @inline(never) @_noLocks private func writeMoving(
+  @inline(never) @_noLocks private static func writeMoving(
     _ up: ParameterStream, _ down: ParameterStream, _ block: Block, _ room: DynamicsRoom
   ) {
     var frame = 0
@@ -129,7 +129,9 @@ struct Dynamics: BitwiseCopyable {
   ) {
     let frames = Int64(truncatingIfNeeded: block.frames)
     if goesByRows {
-      guard (block.time | frames) & 15 == 0 else { return followParts(room, shares, block) }
+      guard (block.time | frames) & 15 == 0 else {
+        return Self.followParts(level(0), parts, gains, room, shares, block)
+      }
       var gain = 0
       while gain < gains {
         let (row, level) = (room.row(gain), level(gain))
@@ -152,14 +154,16 @@ struct Dynamics: BitwiseCopyable {
   }
 
   /// Rows of a block that begins or ends within sixteen frames of engine time. These are always calculated together, so that
-  /// the levels are the same however they are split: those from before the block are calculated again.
-  @inline(never) @_noLocks private func followParts(
+  /// the levels are the same however they are split: those from before the block are calculated again. Without `self`, of which
+  /// every block would make a copy for it.
+  @inline(never) @_noLocks private static func followParts(
+    _ levels: UnsafeMutablePointer<Float>, _ parts: UnsafeMutablePointer<DynamicsPart>, _ gains: Int,
     _ room: DynamicsRoom, _ shares: DynamicsShares, _ block: Block
   ) {
     if shares.rest { room.fill(shares) }
     var gain = 0
     while gain < gains {
-      let (row, level, part) = (room.row(gain), level(gain), parts + gain)
+      let (row, level, part) = (room.row(gain), levels + gain, parts + gain)
       var frame = 0
       while frame < block.frames {
         let time = block.time &+ Int64(frame)
@@ -222,6 +226,11 @@ struct Dynamics: BitwiseCopyable {
       channel &+= 1
     }
     return largest(bits) == 0
+  }
+
+  /// True for one gain by shares that rest, in whole sixteens of engine time.
+  @inline(__always) @_noLocks func goesWhole(_ block: Block) -> Bool {
+    gains == 1 && shares.rest && (block.time | Int64(truncatingIfNeeded: block.frames)) & 15 == 0
   }
 
   /// True where each gain is calculated by itself.
