@@ -41,8 +41,8 @@ public struct Distortion: Kernel {
   private var quiet = QuietCell()
   private var quietCells = 0
   private var isAsleep = true
-  /// The tone of a channel may have been followed in this cell.
-  private var isAnyFollowed = true
+  /// It is awake, without oversampling, and the tone of no channel has been followed in this cell.
+  private var isLean = false
 
   private static func oversampling(_ configuration: KernelConfiguration) -> Int {
     let wanted = configuration.value(Self.oversample)
@@ -109,6 +109,7 @@ public struct Distortion: Kernel {
     }
     self.memory = wide
     channels = inputs
+    isLean = false
   }
 
   @_noLocks public mutating func isFinished() -> Bool {
@@ -128,30 +129,34 @@ public struct Distortion: Kernel {
       channel &+= 1
     }
     isAsleep = true
+    isLean = false
     return true
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     // Apart from all others, which need more registers and memory.
-    guard oversampling == 1, !isAsleep, !block.inputs[0].isSilent, onlyClips(block) else {
-      return processAny(block)
-    }
+    guard isLean, !block.inputs[0].isSilent, onlyClips(block) else { return processAny(block) }
     quiet.update(block, silent: false)
     quietCells = 0
-    clip(block)
+    clip(block, 0)
+    if channels > 1 { clipOthers(block) }
     return .sounding
   }
 
   @inline(never) @_noLocks private mutating func processAny(_ block: Block) -> Activity {
     let input = block.inputs[0]
     if input.isSilent && isAsleep { return .silent }
+    if oversampling == 1, !isAsleep, !isLean, !input.isSilent, onlyClips(block) {
+      becomeLean()
+      return process(block)
+    }
+    isLean = false
     if isAsleep, block.time & 63 != 0 { beginMidway() }
     isAsleep = false
     quiet.update(block, silent: input.isSilent)
     if !input.isSilent { quietCells = 0 }
     var channel = 0
     if oversampling == 1 {
-      isAnyFollowed = true
       while channel < channels {
         processAny(block, channel)
         channel &+= 1
@@ -238,21 +243,25 @@ public struct Distortion: Kernel {
       && tone.values.pointee.bitPattern &<< 1 == 0 && mix.values.pointee >= 100
   }
 
-  /// Such a block.
-  @inline(__always) @_noLocks private mutating func clip(_ block: Block) {
-    if isAnyFollowed { forgetFollowed() }
+  /// A channel of such a block.
+  @inline(__always) @_noLocks private mutating func clip(_ block: Block, _ channel: Int) {
     let (input, output, drive) = (block.inputs[0], block.outputs[0], block.parameters[Self.drive])
-    var channel = 0
+    let (a, b, c, d) = BareCurve(input[channel], drive, channel, blockCapacity).clipWhole(
+      to: output[channel])
+    memory.plainRow(channel).tone.state.pointee.passCell(a, b, c, d, decay: decay)
+  }
+
+  /// All channels but the first, whose loop would need registers that have to be kept.
+  @inline(never) @_noLocks private mutating func clipOthers(_ block: Block) {
+    var channel = 1
     while channel < channels {
-      let (a, b, c, d) = BareCurve(input[channel], drive, channel, blockCapacity).clipWhole(
-        to: output[channel])
-      memory.plainRow(channel).tone.state.pointee.passCell(a, b, c, d, decay: decay)
+      clip(block, channel)
       channel &+= 1
     }
   }
 
-  /// The tone of no channel has been followed in this cell.
-  @inline(never) @_noLocks private mutating func forgetFollowed() {
+  /// Brings the tones of all channels to where cells are passed as a whole.
+  @inline(never) @_noLocks private mutating func becomeLean() {
     var channel = 0
     while channel < channels {
       let state = memory.plainRow(channel).tone.state
@@ -260,7 +269,7 @@ public struct Distortion: Kernel {
       state.pointee.settle(memory.decays[15])
       channel &+= 1
     }
-    isAnyFollowed = false
+    isLean = true
   }
 
   @inline(never) @_noLocks private mutating func processAny(_ block: Block, _ channel: Int) {
