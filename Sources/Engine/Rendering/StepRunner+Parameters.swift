@@ -75,10 +75,10 @@ extension StepRunner {
         // What is behind the block's frames may be anything.
         if let direct = binding.pointee.direct {
           let gain = binding.pointee.gain
-          room.store(base + direct.vector(0) * gain, 0)
-          room.store(base + direct.vector(16) * gain, 16)
-          room.store(base + direct.vector(32) * gain, 32)
-          room.store(base + direct.vector(48) * gain, 48)
+          room.store(sostenuto_affine(direct.vector(0), gain, base), 0)
+          room.store(sostenuto_affine(direct.vector(16), gain, base), 16)
+          room.store(sostenuto_affine(direct.vector(32), gain, base), 32)
+          room.store(sostenuto_affine(direct.vector(48), gain, base), 48)
         } else {
           let source = port.pointee[0]
           room.store(base + source.vector(0), 0)
