@@ -8,19 +8,12 @@ extension StepRunner {
   @inline(__always) @_noLocks mutating func runPlainNode(_ step: UnsafeMutablePointer<Step>) {
     let node = step.pointee.node
     var isQuiet = true
-    var (port, binding) = (step.pointee.ports, step.pointee.bindings)
-    let end = binding + Int(step.pointee.portCount)
-    let isSource = binding == end
+    let isSource = step.pointee.portCount == 0
     if step.pointee.portCount == 1 {
-      if binding.pointee.sum != nil { sumInput(binding) }
-      isQuiet = bind(port, binding)
-    } else {
-      while binding != end {
-        if binding.pointee.sum != nil { sumInput(binding) }
-        if !bind(port, binding) { isQuiet = false }
-        port += 1
-        binding += 1
-      }
+      if step.pointee.bindings.pointee.sum != nil { sumInput(step.pointee.bindings) }
+      isQuiet = bind(step.pointee.ports, step.pointee.bindings)
+    } else if !isSource {
+      isQuiet = sumAndBind(step)
     }
     // Without a sound that comes in it may have a tail, or no end.
     let isTail = isQuiet && !isSource
@@ -47,6 +40,20 @@ extension StepRunner {
     } else {
       noteInput(node)
     }
+  }
+
+  /// Sums and binds several inputs; true if all are silent. Apart from the one of most nodes, which needs fewer registers.
+  @inline(never) @_noLocks private func sumAndBind(_ step: UnsafeMutablePointer<Step>) -> Bool {
+    var isQuiet = true
+    var (port, binding) = (step.pointee.ports, step.pointee.bindings)
+    let end = binding + Int(step.pointee.portCount)
+    while binding != end {
+      if binding.pointee.sum != nil { sumInput(binding) }
+      if !bind(port, binding) { isQuiet = false }
+      port += 1
+      binding += 1
+    }
+    return isQuiet
   }
 
   /// Notes that sound comes into a node at rest, and out of it.
