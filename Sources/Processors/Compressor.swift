@@ -102,23 +102,59 @@ public struct Compressor: Kernel {
     isAsleep = false
     dynamics.settle(block)
     dynamics.learn(block.parameters[Self.attack], block.parameters[Self.release], block, room)
+    let (makeup, mix) = (block.parameters[Self.makeup], block.parameters[Self.mix])
+    if dynamics.goesWhole(block), makeup.isSteady, mix.isSteady {
+      processOne(block, room, makeup.value(0), mix.value(0))
+    } else {
+      processGroups(block, room)
+    }
+    return input.isSilent ? .silent : .sounding
+  }
+
+  /// One gain for all channels, whose times, makeup and mix rest.
+  @inline(__always) @_noLocks private mutating func processOne(
+    _ block: Block, _ room: DynamicsRoom, _ makeup: Float, _ mix: Float
+  ) {
+    let input = block.inputs[0]
+    reduce(block, room, CompressorCurve(block, &rest))
+    if dynamics.staysAtZero(0, 1, room, block) {
+      if !input.isSilent { pass(block, room, 0, 1) }
+      return
+    }
+    let level = dynamics.level(0)
+    level.pointee = sostenuto_gains_of_sixteens(
+      room.rows, level.pointee, dynamics.shares.up, dynamics.shares.down, makeup,
+      limited(mix * 0.01, 0, 1), Int64(truncatingIfNeeded: block.frames))
+    if !input.isSilent { room.multiply(block, 0, 1, isLinked: true) }
+  }
+
+  /// Writes the targets of the only gain.
+  @inline(__always) @_noLocks private func reduce(
+    _ block: Block, _ room: DynamicsRoom, _ curve: CompressorCurve
+  ) {
+    var frame = 0
+    if let only = key.only(block) {
+      while frame < block.frames {
+        room.rows.store(curve.reduction(magnitude(only.vector(frame)), frame), frame)
+        frame &+= 16
+      }
+    } else {
+      while frame < block.frames {
+        room.rows.store(curve.reduction(key.loudest(block, frame, room.shares), frame), frame)
+        frame &+= 16
+      }
+    }
+  }
+
+  @inline(never) @_noLocks private mutating func processGroups(_ block: Block, _ room: DynamicsRoom) {
+    let input = block.inputs[0]
     let curve = CompressorCurve(block, &rest)
     var group = 0
     while group < dynamics.groups {
       let first = group &* 8
       let count = dynamics.gains &- first < 8 ? dynamics.gains &- first : 8
-      if let only = key.only(block) {
-        var frame = 0
-        while frame < block.frames {
-          room.rows.store(curve.reduction(magnitude(only.vector(frame)), frame), frame)
-          frame &+= 16
-        }
-      } else if dynamics.gains == 1 {
-        var frame = 0
-        while frame < block.frames {
-          room.rows.store(curve.reduction(key.loudest(block, frame, room.shares), frame), frame)
-          frame &+= 16
-        }
+      if dynamics.gains == 1 {
+        reduce(block, room, curve)
       } else {
         var channel = first
         while channel < first &+ count {
@@ -141,7 +177,6 @@ public struct Compressor: Kernel {
       if !input.isSilent { multiply(block, room, first, count) }
       group &+= 1
     }
-    return input.isSilent ? .silent : .sounding
   }
 
   /// Passes the sound while nothing is reduced.
@@ -210,7 +245,9 @@ public struct Compressor: Kernel {
 /// Threshold, slope and knee at rest, as the static curve needs them.
 private struct CompressorRest: BitwiseCopyable {
   private var known = SIMD4<Float>(repeating: .nan)
+  /// Where the bend begins, slope, width of the bend, and its factor.
   fileprivate private(set) var values = SIMD4<Float>(repeating: 0)
+  fileprivate private(set) var threshold: Float = 0
 
   @_noLocks init() {}
 
@@ -221,10 +258,13 @@ private struct CompressorRest: BitwiseCopyable {
 
   @inline(never) @_noLocks private mutating func learn(_ threshold: Float, _ ratio: Float, _ knee: Float) {
     known = SIMD4(threshold, ratio, knee, 0)
+    let (level, bend) = (
+      CompressorCurve.threshold(Frames(repeating: threshold)), CompressorCurve.knee(Frames(repeating: knee))
+    )
+    self.threshold = level[0]
     values = SIMD4(
-      CompressorCurve.threshold(Frames(repeating: threshold))[0],
-      CompressorCurve.slope(Frames(repeating: ratio))[0], CompressorCurve.knee(Frames(repeating: knee))[0],
-      CompressorCurve.bend(CompressorCurve.knee(Frames(repeating: knee)))[0])
+      CompressorCurve.start(level, bend)[0],
+      CompressorCurve.slope(Frames(repeating: ratio))[0], bend[0], CompressorCurve.bend(bend)[0])
   }
 }
 
@@ -232,6 +272,8 @@ private struct CompressorRest: BitwiseCopyable {
 private struct CompressorCurve {
   private let threshold, ratio, knee: ParameterStream
   private let rest: SIMD4<Float>
+  private let restingThreshold: Float
+  private let isSteady: Bool
 
   @inline(__always) @_noLocks init(_ block: Block, _ rest: inout CompressorRest) {
     threshold = block.parameters[Compressor.threshold]
@@ -242,6 +284,8 @@ private struct CompressorCurve {
       threshold.isSteady ? threshold.value(0) : 1, ratio.isSteady ? ratio.value(0) : 1,
       knee.isSteady ? knee.value(0) : 1)
     self.rest = rest.values
+    restingThreshold = rest.threshold
+    isSteady = threshold.isSteady && ratio.isSteady && knee.isSteady
   }
 
   @inline(__always) @_noLocks static func threshold(_ factor: Frames) -> Frames {
@@ -255,17 +299,26 @@ private struct CompressorCurve {
     atLeast(1e-5, sostenuto_logarithms(atLeast(1, factor)))
   }
 
+  /// Level at which the bend begins.
+  @inline(__always) @_noLocks static func start(_ threshold: Frames, _ knee: Frames) -> Frames {
+    threshold - knee * 0.5
+  }
+
   /// Factor of the square within the bend.
   @inline(__always) @_noLocks static func bend(_ knee: Frames) -> Frames { 0.5 / knee }
 
-  /// Reductions of sixteen frames.
+  /// Reductions of sixteen frames. One question where all rest, rather than one for each.
   @inline(__always) @_noLocks func reduction(_ magnitudes: Frames, _ frame: Int) -> Frames {
-    let t = threshold.isSteady ? Frames(repeating: rest[0]) : Self.threshold(threshold.vector(0, frame))
+    if isSteady {
+      return sostenuto_reductions(
+        magnitudes, Frames(repeating: rest[0]), Frames(repeating: rest[1]), Frames(repeating: rest[2]),
+        Frames(repeating: rest[3]))
+    }
     let s = ratio.isSteady ? Frames(repeating: rest[1]) : Self.slope(ratio.vector(0, frame))
     let k = knee.isSteady ? Frames(repeating: rest[2]) : Self.knee(knee.vector(0, frame))
     let bend = knee.isSteady ? Frames(repeating: rest[3]) : Self.bend(k)
-    let over = sostenuto_logarithms(magnitudes) - t + k * 0.5
-    let bent = sostenuto_lesser(atLeast(0, over), k)
-    return s * (bent * bent * bend + atLeast(0, over - k))
+    let t =
+      threshold.isSteady ? Frames(repeating: restingThreshold) : Self.threshold(threshold.vector(0, frame))
+    return sostenuto_reductions(magnitudes, Self.start(t, k), s, k, bend)
   }
 }

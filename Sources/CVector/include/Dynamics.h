@@ -7,17 +7,26 @@
 /* Levels: logarithms of whole vectors, and what goes from frame to frame in compressors and gates. */
 
 /* The logarithms to base 2 of positive numbers, to 2e-7; of zero -127. A number is split into a power of two and a factor of
-   about one, whose logarithm is a series of artanh. */
+   about one. The polynomial is that of least error for its logarithm, in pairs of pairs: a division would take as long as all of
+   it. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_logarithms(sostenuto_frames v) {
   sostenuto_integers bits = (sostenuto_integers)v;
   sostenuto_integers exponent = (bits - 0x3F3504F3) >> 23;
-  sostenuto_frames m = (sostenuto_frames)(bits - (exponent << 23));
-  sostenuto_frames s = (m - 1.0f) / (m + 1.0f), t = s * s;
-  sostenuto_frames p = t * 0.32059890f + 0.41219858f;
-  p = p * t + 0.57707802f;
-  p = p * t + 0.96179669f;
-  p = p * t + 2.8853901f;
-  return p * s + __builtin_convertvector(exponent, sostenuto_frames);
+  sostenuto_frames r = (sostenuto_frames)(bits - (exponent << 23)) - 1.0f, s = r * r;
+  sostenuto_frames low = (r * -0.3600872f + 0.48093945f) * s + (r * -0.7213572f + 1.4426948f);
+  sostenuto_frames high = (r * -0.14574395f + 0.23689017f) * s + (r * -0.25006914f + 0.2867075f);
+  return (high * (s * s) + low) * r + __builtin_convertvector(exponent, sostenuto_frames);
+}
+
+/* Reductions in octaves of magnitudes, by a static curve that bends from `start` on, within `knee` octaves, into its `slope`;
+   `bend`: the factor of the square. In C, since Swift's compiler takes the last product apart into lanes. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_reductions(sostenuto_frames magnitudes, sostenuto_frames start, sostenuto_frames slope,
+                                                       sostenuto_frames knee, sostenuto_frames bend) {
+  const sostenuto_frames none = 0.0f;
+  sostenuto_frames over = sostenuto_logarithms(magnitudes) - start, beyond = over - knee;
+  sostenuto_frames bent = over > none ? over : none;
+  bent = bent < knee ? bent : knee;
+  return slope * (bent * bent * bend + (beyond > none ? beyond : none));
 }
 
 /* 1 - exp(-1 / n) for times of n frames: how much of the way a one-pole goes in a frame. Of a long time by its series, since

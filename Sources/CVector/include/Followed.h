@@ -104,6 +104,81 @@ SOSTENUTO_VECTOR float sostenuto_follow_resting_sixteens(float *levels, float le
   return level;
 }
 
+/* Sixty-four frames at once, by shares that rest: `courses` are what `sostenuto_follow_frames` makes of them, to the bit. Of its
+   rounds those of four sixteens go side by side, so that none waits; and the level goes on from one to the next by the last
+   frames alone. The guess goes on along the way to a target in the middle of each sixteen. False where a guess is wrong. */
+SOSTENUTO_VECTOR _Bool sostenuto_follow_at_once(const float *levels, float *level, float up, float down, sostenuto_frames *courses) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  const sostenuto_frames none = 0.0f;
+  const sostenuto_frames kept_up = sostenuto_kept((sostenuto_frames)up), kept_down = sostenuto_kept((sostenuto_frames)down);
+  // All ways begin at the level, as none shall wait for another.
+  const float far_up = up * 16.0f < 1.0f ? up * 16.0f : 1.0f, far_down = down * 16.0f < 1.0f ? down * 16.0f : 1.0f;
+  float ways[3], guesses[4];
+  for (int i = 0; i < 3; i++) {
+    float way = levels[16 * i + 8] - *level, one = far_up * way, other = far_down * way;
+    ways[i] = far_up > far_down ? (one > other ? one : other) : (one < other ? one : other);
+  }
+  guesses[0] = *level;
+  guesses[1] = *level + ways[0];
+  guesses[2] = *level + (ways[0] + ways[1]);
+  guesses[3] = guesses[1] + (ways[1] + ways[2]);
+  sostenuto_frames shares[4], adds[4], keeps[4];
+  sostenuto_integers rises[4];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 4; i++) {
+    sostenuto_frames targets = *(const frames_of_memory *)(levels + 16 * i);
+    rises[i] = targets > (sostenuto_frames)guesses[i];
+    shares[i] = rises[i] ? kept_up : kept_down;
+    adds[i] = rises[i] ? up * targets : down * targets;
+  }
+#define SOSTENUTO_STEP_OF_FOUR(...)                                                              \
+  _Pragma("clang loop unroll(full)") for (int i = 0; i < 4; i++) {                               \
+    keeps[i] = 1.0f - shares[i];                                                                 \
+    adds[i] = keeps[i] * __builtin_shufflevector(adds[i], none, __VA_ARGS__) + adds[i];          \
+    shares[i] = keeps[i] * __builtin_shufflevector(shares[i], none, __VA_ARGS__) + shares[i];    \
+  }
+  SOSTENUTO_STEP_OF_FOUR(SOSTENUTO_FIRST_STEP)
+  SOSTENUTO_STEP_OF_FOUR(SOSTENUTO_SECOND_STEP)
+  SOSTENUTO_STEP_OF_FOUR(SOSTENUTO_THIRD_STEP)
+  SOSTENUTO_STEP_OF_FOUR(SOSTENUTO_LAST_STEP)
+  float now = *level;
+  sostenuto_integers wrong = 0;
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 4; i++) {
+    courses[i] = (now - shares[i] * now) + adds[i];
+    sostenuto_frames targets = *(const frames_of_memory *)(levels + 16 * i);
+    wrong |= rises[i] ^ (targets > sostenuto_delayed_by_one((sostenuto_frames)now, courses[i]));
+    float share = shares[i][15], add = adds[i][15];
+    now = (now - share * now) + add;
+  }
+  *level = now;
+  return __builtin_reduce_or(wrong) == 0;
+}
+
+/* The gains that reductions in octaves come to, which follow their targets by shares that rest: whole sixteens of frames; in place.
+   `wet`: how much of the gain takes part, times `makeup`. Returns the last reduction. */
+SOSTENUTO_VECTOR float sostenuto_gains_of_sixteens(float *rows, float level, float up, float down, float makeup, float wet,
+                                                   long long frames) {
+#pragma clang fp contract(off)
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  float dry = 1.0f - wet, next = level;
+  sostenuto_frames courses[4];
+  if (sostenuto_has_wide_vectors && frames == 64 &&
+      __builtin_expect(sostenuto_follow_at_once(rows, &next, up, down, courses), 1)) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 4; i++) {
+      *(frames_of_memory *)(rows + 16 * i) = dry + wet * (sostenuto_powers_of_two(0.0f - courses[i]) * makeup);
+    }
+    return next;
+  }
+  next = sostenuto_follow_resting_sixteens(rows, level, up, down, frames);
+#pragma clang loop unroll(disable)
+  for (long long f = 0; f < frames; f += 16) {
+    *(frames_of_memory *)(rows + f) = dry + wet * (sostenuto_powers_of_two(0.0f - *(frames_of_memory *)(rows + f)) * makeup);
+  }
+  return next;
+}
+
 /* Sixteen peaks: each is its target or, if that is more, what is left of the one before on its way there by the share `down`. The
    larger of two such steps in a row is one such step again, so that nothing has to be guessed. */
 #define SOSTENUTO_HOLD(...)                                                     \
