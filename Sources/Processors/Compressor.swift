@@ -245,9 +245,7 @@ public struct Compressor: Kernel {
 /// Threshold, slope and knee at rest, as the static curve needs them.
 private struct CompressorRest: BitwiseCopyable {
   private var known = SIMD4<Float>(repeating: .nan)
-  /// Where the bend begins, slope, width of the bend, and its factor.
   fileprivate private(set) var values = SIMD4<Float>(repeating: 0)
-  fileprivate private(set) var threshold: Float = 0
 
   @_noLocks init() {}
 
@@ -258,12 +256,9 @@ private struct CompressorRest: BitwiseCopyable {
 
   @inline(never) @_noLocks private mutating func learn(_ threshold: Float, _ ratio: Float, _ knee: Float) {
     known = SIMD4(threshold, ratio, knee, 0)
-    let (level, bend) = (
-      CompressorCurve.threshold(Frames(repeating: threshold)), CompressorCurve.knee(Frames(repeating: knee))
-    )
-    self.threshold = level[0]
+    let bend = CompressorCurve.knee(Frames(repeating: knee))
     values = SIMD4(
-      CompressorCurve.start(level, bend)[0],
+      CompressorCurve.scale(Frames(repeating: threshold))[0],
       CompressorCurve.slope(Frames(repeating: ratio))[0], bend[0], CompressorCurve.bend(bend)[0])
   }
 }
@@ -272,7 +267,6 @@ private struct CompressorRest: BitwiseCopyable {
 private struct CompressorCurve {
   private let threshold, ratio, knee: ParameterStream
   private let rest: SIMD4<Float>
-  private let restingThreshold: Float
   private let isSteady: Bool
 
   @inline(__always) @_noLocks init(_ block: Block, _ rest: inout CompressorRest) {
@@ -284,12 +278,12 @@ private struct CompressorCurve {
       threshold.isSteady ? threshold.value(0) : 1, ratio.isSteady ? ratio.value(0) : 1,
       knee.isSteady ? knee.value(0) : 1)
     self.rest = rest.values
-    restingThreshold = rest.threshold
     isSteady = threshold.isSteady && ratio.isSteady && knee.isSteady
   }
 
-  @inline(__always) @_noLocks static func threshold(_ factor: Frames) -> Frames {
-    sostenuto_logarithms(atLeast(1e-6, factor))
+  /// Of magnitudes in parts of the threshold one logarithm is enough, also while it moves.
+  @inline(__always) @_noLocks static func scale(_ threshold: Frames) -> Frames {
+    1 / atLeast(1e-6, threshold)
   }
 
   @inline(__always) @_noLocks static func slope(_ ratio: Frames) -> Frames { 1 - 1 / atLeast(1, ratio) }
@@ -297,11 +291,6 @@ private struct CompressorCurve {
   /// Of a bend without width there would be nothing by nothing.
   @inline(__always) @_noLocks static func knee(_ factor: Frames) -> Frames {
     atLeast(1e-5, sostenuto_logarithms(atLeast(1, factor)))
-  }
-
-  /// Level at which the bend begins.
-  @inline(__always) @_noLocks static func start(_ threshold: Frames, _ knee: Frames) -> Frames {
-    threshold - knee * 0.5
   }
 
   /// Factor of the square within the bend.
@@ -314,11 +303,11 @@ private struct CompressorCurve {
         magnitudes, Frames(repeating: rest[0]), Frames(repeating: rest[1]), Frames(repeating: rest[2]),
         Frames(repeating: rest[3]))
     }
+    let scale =
+      threshold.isSteady ? Frames(repeating: rest[0]) : Self.scale(threshold.vector(0, frame))
     let s = ratio.isSteady ? Frames(repeating: rest[1]) : Self.slope(ratio.vector(0, frame))
     let k = knee.isSteady ? Frames(repeating: rest[2]) : Self.knee(knee.vector(0, frame))
     let bend = knee.isSteady ? Frames(repeating: rest[3]) : Self.bend(k)
-    let t =
-      threshold.isSteady ? Frames(repeating: restingThreshold) : Self.threshold(threshold.vector(0, frame))
-    return sostenuto_reductions(magnitudes, Self.start(t, k), s, k, bend)
+    return sostenuto_reductions(magnitudes, scale, s, k, bend)
   }
 }

@@ -18,12 +18,13 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_logarithms(sostenuto_frames v) {
   return (high * (s * s) + low) * r + __builtin_convertvector(exponent, sostenuto_frames);
 }
 
-/* Reductions in octaves of magnitudes, by a static curve that bends from `start` on, within `knee` octaves, into its `slope`;
-   `bend`: the factor of the square. In C, since Swift's compiler takes the last product apart into lanes. */
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_reductions(sostenuto_frames magnitudes, sostenuto_frames start, sostenuto_frames slope,
+/* Reductions in octaves of magnitudes, times `scale` in parts of the threshold, by a static curve that bends within `knee`
+   octaves into its `slope`; `bend`: the factor of the square. In C, since Swift's compiler takes the last product apart into
+   lanes. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_reductions(sostenuto_frames magnitudes, sostenuto_frames scale, sostenuto_frames slope,
                                                        sostenuto_frames knee, sostenuto_frames bend) {
   const sostenuto_frames none = 0.0f;
-  sostenuto_frames over = sostenuto_logarithms(magnitudes) - start, beyond = over - knee;
+  sostenuto_frames over = sostenuto_logarithms(magnitudes * scale) + knee * 0.5f, beyond = over - knee;
   sostenuto_frames bent = over > none ? over : none;
   bent = bent < knee ? bent : knee;
   return slope * (bent * bent * bend + (beyond > none ? beyond : none));
