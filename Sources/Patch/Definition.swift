@@ -29,6 +29,8 @@ public enum Definition: Sendable {
   case found(Patch)
   /// It cannot be read, with the reason.
   case missing(String)
+  /// Nobody has looked for it, since the patch is read as it stands in its file.
+  case unread
   /// It has itself inside; the files on the way.
   case recursive([String])
   /// With the files that it names it has more nodes than a patch may have.
@@ -77,6 +79,13 @@ extension KindCatalogue {
 
   /// The kind that stands for another one inside a sub-patch: an inlet for an input.
   private func inner(for kind: String) -> KindDescription? { kinds.first { $0.boundary?.alone == kind } }
+
+  /// True for a parameter that names a file. `kind`: that of its node; nil: the node is in a file that is not there, and any
+  /// kind may be meant.
+  package func takesFile(_ parameter: String, of kind: String?) -> Bool {
+    func takes(_ kind: KindDescription?) -> Bool { kind?[parameter: parameter]?.fileType != nil }
+    return kind.map { takes(self[$0]) } ?? kinds.contains { takes($0) }
+  }
 
   /// The settings that name no parameter of a container: values that its sub-patch publishes.
   package func published(of node: Node) -> [ParameterPath: Value] {

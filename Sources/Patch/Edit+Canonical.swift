@@ -113,7 +113,7 @@ extension Patch {
     draft.acceptsUnknownKinds = acceptsUnknownKinds
     draft.patch.touched = Touched(since: revision)
     let (edit, inverse) = try draft.performCanonically(edit)
-    return (edit, Change(draft, inverse: restoringScenes(inverse, after: draft), since: revision))
+    return (edit, finishing(&draft, edit, inverse: inverse))
   }
 }
 

@@ -125,6 +125,7 @@ extension Draft {
 
   /// True when an edit may concern a sub-patch.
   func mayConcernSubPatch(_ edit: Edit) -> Bool {
+    if case .all(let edits) = edit { return edits.contains(where: mayConcernSubPatch) }
     guard case .set(let name, _, _, _) = edit else { return true }
     return name.utf8.contains(UInt8(ascii: "/")) || patch.hasInside(name)
       || patch[named: name].map { catalogue[$0.kind]?.isContainer == true } ?? false
@@ -147,6 +148,7 @@ extension Draft {
       try checkContainer(of: edit)
     }
     try checkCircle(of: edit)
+    _ = try patch.waitingNode(of: edit, catalogue: catalogue)
     switch edit {
     case .add(let node, let before):
       if let container = NodePath.container(of: node.name), !acceptsUnknownKinds, node.id.raw == 0 {
@@ -254,7 +256,7 @@ extension Draft {
   private func fills(_ node: Node) -> Bool {
     guard let file = catalogue.definitionFile(of: node) else { return false }
     switch catalogue.definitions?.definition(of: file) {
-    case nil, .missing: return false
+    case nil, .missing, .unread: return false
     case .found, .recursive, .tooLarge: return true
     }
   }
@@ -284,7 +286,7 @@ extension Draft {
       let definition = catalogue.definitions?.definition(of: file)
     else { return [make(node)] }
     switch definition {
-    case .missing: return [make(node)]
+    case .missing, .unread: return [make(node)]
     case .recursive(let path): throw .isInsideItself(path)
     case .tooLarge: throw .tooManyNodes(node.name)
     case .found(let inner):

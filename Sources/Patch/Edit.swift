@@ -124,7 +124,14 @@ extension Patch {
     var draft = Draft(patch: self, catalogue: catalogue)
     draft.patch.touched = Touched(since: revision)
     let inverse = try draft.perform(edit)
-    return Change(draft, inverse: restoringScenes(inverse, after: draft), since: revision)
+    return finishing(&draft, edit, inverse: inverse)
+  }
+
+  /// The change by an edit that a draft of this patch has applied.
+  func finishing(_ draft: inout Draft, _ edit: Edit, inverse: Edit) -> Change {
+    let hasChanged = draft.mayConcernSubPatch(edit) && draft.patch.endWaiting(catalogue: draft.catalogue)
+    return Change(
+      draft, inverse: restoringScenes(inverse, after: draft, hasChanged: hasChanged), since: revision)
   }
 }
 

@@ -9,6 +9,8 @@ extension EditError: CustomStringConvertible {
     case .noNode(let name, _): "no node `\(name)`"
     case .noKind(let kind, _): "no kind `\(kind)`"
     case .placeholder(let name, let kind, _): "no kind `\(kind)`: `\(name)` is a placeholder"
+    case .waitsForFile(let name, let container):
+      "no node `\(name)` without the file of `\(container)`: the line is kept as it is"
     case .invalidName(let name, let fault): fault.words(name)
     case .nodeExists(let name, _): "there is a node `\(name)` already"
     case .identityTaken(let name): "the identity of `\(name)` is taken"
@@ -173,7 +175,7 @@ extension EditError: CustomStringConvertible {
       .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
       .notSet, .noMap, .notRecorded, .durationOutOfRange, .morphOutOfRange, .nothingBetween, .tempoOutOfRange,
-      .moreSettings, .noMasterSwitch, .notPublished, .isInsideItself:
+      .moreSettings, .noMasterSwitch, .notPublished, .isInsideItself, .waitsForFile:
       nil
     }
   }

@@ -8,6 +8,8 @@ public enum EditError: Error, Hashable, Sendable {
   case noKind(String, near: String? = nil)
   /// A warning: the node stays in the patch without sound.
   case placeholder(String, kind: String, near: String? = nil)
+  /// A warning: a scene keeps its line about a node in the file of that sub-patch, which is not there.
+  case waitsForFile(String, of: String)
   /// A name that the language does not allow.
   case invalidName(String, NodeName.Fault)
   /// Another node has that name; `isNew`: a node was to be added.
@@ -266,7 +268,7 @@ extension EditError {
       .noCables(let name), .beforeItself(let name), .noMatrix(let name, _), .noPlayer(let name, _),
       .noInstrument(let name, _),
       .noPlace(let name), .noPorts(let name, _, _, _), .notTogether(let name, _), .noSubPatch(let name),
-      .isEdge(let name), .otherSubPatch(let name, _), .tooManyNodes(let name):
+      .isEdge(let name), .otherSubPatch(let name, _), .tooManyNodes(let name), .waitsForFile(let name, _):
       .node(name)
     case .handsOutNothing(let name, _): .node(name)
     case .noEcho(let name, _): .value(name)

@@ -14,8 +14,10 @@ extension Comparison {
     let old = draft.patch
     for node in old.nodes.values {
       guard let new = target[named: node.name], new.kind != node.kind, !isClient(node) else { continue }
+      if unnamed != nil, draft.patch.isEmptyOfFile(node, catalogue) { try unplugAll(at: node) }
       try make(.replace(node.name, with: Self.plain(new)))
     }
+    try exchangeInsides(of: before)
     try unplug(waiting: true)
     for (node, before) in Arrivals(from: draft.patch, to: target, catalogue: catalogue).list {
       try make(.add(Self.plain(node), before: before))
@@ -45,6 +47,19 @@ extension Comparison {
     for key in Set(have.keys).union(wanted.keys).sorted() where have[key] != wanted[key] {
       guard let container = NodePath.container(of: key), containers.contains(container) else { continue }
       try publish(key, wanted[key], target.settings.comments[.publish(key)])
+    }
+  }
+
+  /// Ends what a sub-patch publishes that is empty in the target, and drops the values that wait at one which is filled there:
+  /// the same names stand for what is inside.
+  private mutating func exchangeInsides(of before: Patch) throws(EditError) {
+    let names = containers(target)
+    try publish(Set(names.filter { before.hasInside($0) && !target.hasInside($0) }), isGone: true)
+    for name in names where target.hasInside(name) && !draft.patch.hasInside(name) {
+      guard let node = draft.patch[named: name] else { continue }
+      for path in catalogue.published(of: node).keys.sorted() {
+        try make(.set(node.name, path, nil, over: nil))
+      }
     }
   }
 
@@ -88,6 +103,17 @@ extension Comparison {
     where !draft.patch.isOutside(cable.ends, catalogue: catalogue) && (!waiting || isWaiting(cable.ends)) {
       guard counterpart(of: cable.ends, from: draft.patch, in: target) == nil else { continue }
       try make(.disconnect(cableName(of: cable.ends)))
+    }
+  }
+
+  /// Disconnects all cables of a sub-patch that is to be another node. A line of a scene does so by itself, and must mean the
+  /// same when the sub-patch is filled.
+  private mutating func unplugAll(at node: Node) throws(EditError) {
+    for ends in draft.patch.orderedCables(catalogue: catalogue).map(\.ends)
+    where [ends.source.node, ends.destination.node].contains(node.id)
+      && !draft.patch.isOutside(ends, catalogue: catalogue)
+    {
+      try make(.disconnect(cableName(of: ends)))
     }
   }
 
@@ -151,7 +177,9 @@ extension PatchDifference {
   ) throws(EditError) -> [Edit] {
     var edits: [Edit] = []
     var here = old ?? PatchScene(of: patch, name: new.name, catalogue: catalogue)
-    if old == nil || here.name != new.name {
+    if old == nil || here.name != new.name || here.lines(toWaitAs: new) == nil
+      || here.lacksFile(of: new, catalogue) || new.lacksFile(of: here, catalogue)
+    {
       edits.append(.scene(number, .store(name: new.name)))
       here = PatchScene(of: patch, name: new.name, catalogue: catalogue)
     }
@@ -162,6 +190,10 @@ extension PatchDifference {
         try here.apply(edit, catalogue: catalogue)
         edits.append(.scene(number, .edit(edit)))
       }
+    }
+    for line in here.lines(toWaitAs: new) ?? [] {
+      try here.apply(line, catalogue: catalogue)
+      edits.append(.scene(number, .edit(line)))
     }
     for edit in try remarks(from: here, to: new, beside: patch, catalogue: catalogue) {
       edits.append(.scene(number, .edit(edit)))

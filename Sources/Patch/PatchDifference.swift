@@ -154,8 +154,13 @@ struct Comparison {
   }
 
   /// Drops what waits at sub-patches for their missing files, values and cables, before something is inside: then the same
-  /// names stand for what is inside.
+  /// names stand for what is inside. And ends what they publish, where they are empty now.
   private mutating func dropWaiting() throws(EditError) {
+    for key in draft.patch.settings.publications.keys.sorted()
+    where target.settings.publications[key] == nil {
+      guard let container = NodePath.container(of: key), !draft.patch.hasInside(container) else { continue }
+      try make(.setPatch(.publish(key, nil)))
+    }
     for node in draft.patch.nodes.values
     where target.hasInside(node.name) && !draft.patch.hasInside(node.name) {
       for path in catalogue.published(of: node).keys.sorted() {

@@ -1,3 +1,5 @@
+import OrderedCollections
+
 /// A stored state of a patch: its nodes with their settings, and its cables. It is absolute: it stays as it was stored
 /// while the patch goes on, except that its nodes follow when theirs are renamed. Other programs and their cables, the
 /// connections of endpoints (`port`, `connect`, `device`) and the settings of the patch as a whole are no part of it, but
@@ -14,6 +16,9 @@ public struct PatchScene: Sendable {
   public internal(set) var state: Patch
   /// Connections of endpoints, by node. They come back with a node that a recall brings back.
   private(set) var links: [String: [ParameterPath: Value]] = [:]
+  /// Lines about what is inside sub-patches whose files are not there, by the lines without their values. They wait until a
+  /// patch with those files is read.
+  var waiting: OrderedDictionary<Edit, Edit> = [:]
 
   /// Numbers of scenes.
   public static let numbers = 1...99
@@ -85,10 +90,21 @@ public struct PatchScene: Sendable {
   /// so only nodes that the edit touches, and those with connections, are looked at again.
   mutating func apply(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) {
     if let word = edit.wordOutsideScenes { throw .notInScene(word) }
+    if lacking(edit, catalogue) != nil {
+      guard case .all(let edits) = edit else { return keep(edit) }
+      for edit in edits { try apply(edit, catalogue: catalogue) }
+      return
+    }
     var draft = Draft(patch: whole, catalogue: catalogue)
     // A file may have them, and undo must get them back.
     draft.acceptsUnknownKinds = true
     draft.patch.touched = Touched(since: draft.patch.revision)
+    // Were the file there, they would lead to what is inside, and leave with it.
+    if case .replace(let name, _) = edit, let node = draft.patch[named: name],
+      draft.patch.isEmptyOfFile(node, catalogue)
+    {
+      for ends in draft.patch.cables(at: node.id) { draft.patch.unplug(ends) }
+    }
     try draft.apply(edit)
     var changed = draft.patch.touched?.nodes ?? []
     changed.append(contentsOf: links.keys.compactMap { draft.patch.id(named: $0) })
@@ -106,8 +122,9 @@ public struct PatchScene: Sendable {
 
   /// Renames a node, unless the scene has another one of the new name.
   mutating func rename(_ name: String, to newName: String) {
-    guard Self.follows(name, to: newName), let id = state.id(named: name), state.id(named: newName) == nil
-    else { return }
+    guard Self.follows(name, to: newName), state.id(named: newName) == nil else { return }
+    renameInWaiting(name, to: newName)
+    guard let id = state.id(named: name) else { return }
     state.rename(id, to: newName)
     state.revision = Revision()
     state.settings = state.settings.renaming { $0 == name ? newName : $0 }
@@ -170,9 +187,9 @@ public struct PatchScene: Sendable {
 }
 
 extension PatchScene: Hashable {
-  /// True for equal names, comments and states.
+  /// True for equal names, comments and states, with the same lines waiting.
   public static func == (a: PatchScene, b: PatchScene) -> Bool {
-    guard a.name == b.name, a.comments == b.comments else { return false }
+    guard a.name == b.name, a.comments == b.comments, a.waits(as: b) else { return false }
     return a.state.revision === b.state.revision || a.hasState(of: b)
   }
 
@@ -184,7 +201,7 @@ extension PatchScene: Hashable {
 
   /// True for scenes that are equal with all that they keep beside their states.
   func isTwin(of other: PatchScene) -> Bool {
-    if state.revision === other.state.revision { return true }
+    if state.revision === other.state.revision { return waits(as: other) }
     guard self == other, links == other.links, state.settings == other.state.settings else { return false }
     func remarks(_ patch: Patch) -> [CableName: Comments] {
       Dictionary(uniqueKeysWithValues: patch.cables.values.map { (patch.name(of: $0.ends), $0.comments) })
@@ -277,9 +294,10 @@ extension Patch {
 
   /// The same in a file: the lines of a scene are read as edits of a state, which knows no published names.
   public func fileEdits(to scene: PatchScene, catalogue: KindCatalogue) throws(EditError) -> [Edit] {
-    try PatchDifference.stateEdits(
+    let edits = try PatchDifference.stateEdits(
       from: PatchScene(of: self, name: "", catalogue: catalogue).whole, to: scene.whole, catalogue: catalogue,
       asLines: true)
+    return withWaiting(edits, of: scene, catalogue: catalogue)
   }
 
   /// True if the patch has the state of the scene.
@@ -320,8 +338,10 @@ extension Patch {
 
   /// The inverse of an edit of this patch, and behind it the edits that give scenes back what they had. Undo takes nodes and
   /// cables out of the patch, whose comments and places the scenes would take over in place of their own.
-  func restoringScenes(_ inverse: Edit, after draft: Draft) -> Edit {
-    if scenes.isEmpty || keepsNodes(inverse) && draft.patch.cables.count == cables.count { return inverse }
+  /// `hasChanged`: the edit has changed scenes beside.
+  func restoringScenes(_ inverse: Edit, after draft: Draft, hasChanged: Bool) -> Edit {
+    let keepsAll = !hasChanged && keepsNodes(inverse) && draft.patch.cables.count == cables.count
+    if scenes.isEmpty || keepsAll { return inverse }
     var back = Draft(patch: draft.patch, catalogue: draft.catalogue)
     var edits: [Edit] = []
     do throws(EditError) {

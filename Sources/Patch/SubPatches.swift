@@ -111,6 +111,11 @@ extension Patch {
     hasInside(node.name) && catalogue[node.kind]?.isContainer == true
   }
 
+  /// True for a sub-patch of a file with nothing inside: the file is not there, or nobody has read it.
+  func isEmptyOfFile(_ node: Node, _ catalogue: KindCatalogue) -> Bool {
+    !hasInside(node.name) && catalogue.definitionFile(of: node) != nil
+  }
+
   /// The inputs of a sub-patch.
   package func inlets(of path: String, _ catalogue: KindCatalogue) -> [SubPatchPort] {
     ports(of: path, catalogue, \.inlet)

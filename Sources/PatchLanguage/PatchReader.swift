@@ -104,6 +104,7 @@ struct Reading {
     for item in cables { connect(item) }
     for item in places { apply(item) }
     for item in scenes { apply(item) }
+    _ = draft.patch.endWaiting(catalogue: draft.catalogue)
     for item in patchSettings {
       if case .setPatch(.publish) = item.edit { continue }
       set(item)
@@ -156,7 +157,7 @@ struct Reading {
     let inner: Patch
     switch definition {
     case .found(let patch): inner = patch
-    case .missing: return
+    case .missing, .unread: return
     case .recursive(let path): return report(.isInsideItself(path), item)
     case .tooLarge: return refuse(node, item)
     }
@@ -187,7 +188,9 @@ struct Reading {
   @discardableResult private mutating func apply(_ item: Item) -> Bool {
     do throws(EditError) {
       try refuseMissing(item)
+      let waiting = try draft.patch.waitingNode(of: item.edit, catalogue: draft.catalogue)
       try draft.apply(item.edit)
+      if let waiting { tellOfMissingFile(waiting, item) }
       guard !item.comments.isEmpty, let subject = Self.subject(of: item.edit) else { return true }
       switch subject {
       case .setting, .layout, .patchSetting, .scene:
@@ -201,6 +204,15 @@ struct Reading {
       report(error, item)
       return false
     }
+  }
+
+  /// Warns of a line that waits for a file, where that has been looked for.
+  private mutating func tellOfMissingFile(_ waiting: (name: String, container: String), _ item: Item) {
+    guard let node = draft.patch[named: waiting.container],
+      let file = draft.catalogue.definitionFile(of: node),
+      case .missing? = draft.catalogue.definitions?.definition(of: file)
+    else { return }
+    report(.waitsForFile(waiting.name, of: waiting.container), item, .warning)
   }
 
   /// Hints compare every name, so after hundreds of errors they are left out.

@@ -24,7 +24,7 @@ package struct FilePaths {
     var draft = Draft(patch: patch, catalogue: catalogue)
     for edit in rebasing(patch) { try? draft.apply(edit) }
     for (number, scene) in patch.scenes {
-      let edits = rebasing(scene.state)
+      let edits = rebasing(scene)
       if edits.isEmpty { continue }
       do {
         try draft.apply(.scene(number, .edit(.all(edits))))
@@ -45,6 +45,16 @@ package struct FilePaths {
       }
     }
     return edits
+  }
+
+  /// The same for the nodes of a scene, and those that it has inside files that are not there.
+  private func rebasing(_ scene: PatchScene) -> [Edit] {
+    let waiting = scene.waitingLines.compactMap { line -> Edit? in
+      guard case .set = line else { return nil }
+      let there = rebased(line, in: scene.state)
+      return there == line ? nil : there
+    }
+    return rebasing(scene.state) + waiting
   }
 
   /// The history for the new folder: undo and redo lead to the same files. `patch`: the patch at which the history
@@ -69,9 +79,9 @@ package struct FilePaths {
     case .replace(let name, let node): return .replace(name, with: rebased(node))
     case .insert(let node, let cable): return .insert(rebased(node), into: cable)
     case .set(let name, let path, let value?, let over):
-      return .set(name, path, rebased(value, at: path.name, of: patch[named: name]?.kind), over: over)
+      return .set(name, path, rebased(value, at: path.name, ofNode: name, in: patch), over: over)
     case .setRange(let name, let range, let value?, let over):
-      return .setRange(name, range, rebased(value, at: range.name, of: patch[named: name]?.kind), over: over)
+      return .setRange(name, range, rebased(value, at: range.name, ofNode: name, in: patch), over: over)
     case .scene(let number, .edit(let edit)):
       guard let scene = patch.scenes[number] else { return .scene(number, .edit(edit)) }
       return .scene(number, .edit(rebased(edit, in: scene.state)))
@@ -104,8 +114,15 @@ package struct FilePaths {
     return node
   }
 
+  /// A node inside a sub-patch may be in a file that is not there.
+  private func rebased(_ value: Value, at parameter: String, ofNode name: String, in patch: Patch) -> Value {
+    let kind = patch[named: name]?.kind
+    if kind == nil, !name.utf8.contains(UInt8(ascii: "/")) { return value }
+    return rebased(value, at: parameter, of: kind)
+  }
+
   private func rebased(_ value: Value, at parameter: String, of kind: String?) -> Value {
-    guard let kind, catalogue[kind]?[parameter: parameter]?.fileType != nil,
+    guard catalogue.takesFile(parameter, of: kind),
       case .text(let file) = value, !file.isEmpty, !file.hasPrefix("/"), !file.hasPrefix("~/")
     else { return value }
     return .text(Self.relative(Self.absolute(file, in: before), to: after))

@@ -100,7 +100,8 @@ extension Patch {
     from file: String, _ catalogue: KindCatalogue, _ seen: Set<String>
   ) -> [PatchReference] {
     var references: [PatchReference] = []
-    let states = scenes.sorted { $0.key < $1.key }.map { (number: Int?($0.key), nodes: $0.value.state.nodes) }
+    let stored = scenes.sorted { $0.key < $1.key }
+    let states = stored.map { (number: Int?($0.key), nodes: $0.value.state.nodes) }
     for state in [(nil, nodes)] + states {
       for node in state.nodes.values {
         for parameter in catalogue[node.kind]?.parameters ?? [] where parameter.fileType != nil {
@@ -111,6 +112,14 @@ extension Patch {
           reference.scene = state.number
           references.append(reference)
         }
+      }
+    }
+    for (number, scene) in stored {
+      for case .set(let name, let path, .text(let written)?, _) in scene.waitingLines
+      where !written.isEmpty && catalogue.takesFile(path.name, of: nil) {
+        var reference = Self.reference(name, path, written, file)
+        reference.scene = number
+        references.append(reference)
       }
     }
     return references

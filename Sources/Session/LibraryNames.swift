@@ -20,5 +20,5 @@ package final class LibraryNames: DefinitionSource {
 
   package func libraryFile(named name: String) -> String? { names.libraryFile(named: name) }
 
-  package func definition(of file: String) -> Definition { .missing(file) }
+  package func definition(of file: String) -> Definition { .unread }
 }

@@ -1,5 +1,4 @@
 import Engine
-import Patch
 import PatchLanguage
 import Session
 
@@ -22,13 +21,15 @@ struct FormatCommand: Command {
       do {
         if inPlace { try PatchInput.checkIsFile(path) }
         let bytes = try PatchFile.readArgument(path)
-        let (patch, diagnostics, catalogue) = Self.read(bytes, path)
+        // Without the files of its sub-patches, which may be elsewhere: what a scene has inside them is kept as it is.
+        let (patch, diagnostics) = PatchReader.read(
+          bytes: bytes, file: path, catalogue: LibraryNames.catalogue(for: path))
         for diagnostic in diagnostics { Console.error(diagnostic.description) }
         if diagnostics.contains(where: { $0.severity == .error }) {
           isWrong = true
           continue
         }
-        let canonical = PatchWriter.write(patch, catalogue: catalogue)
+        let canonical = PatchWriter.write(patch, catalogue: KindRegistry.builtIn.catalogue)
         if !inPlace {
           if !Session.isText(bytes) {
             Console.error("\(path): warning: bytes that are not UTF-8 are replaced")
@@ -48,20 +49,5 @@ struct FormatCommand: Command {
       }
     }
     if isWrong { throw ExitCode(1) }
-  }
-
-  /// Reads a patch without the files of its sub-patches, which may be elsewhere; and with them where its scenes name
-  /// parameters inside.
-  private static func read(
-    _ bytes: [UInt8], _ path: String
-  ) -> (patch: Patch, diagnostics: [Diagnostic], catalogue: KindCatalogue) {
-    let (patch, diagnostics) = PatchReader.read(
-      bytes: bytes, file: path, catalogue: LibraryNames.catalogue(for: path))
-    guard diagnostics.contains(where: { $0.severity == .error }) else {
-      return (patch, diagnostics, KindRegistry.builtIn.catalogue)
-    }
-    let whole = DefinitionLibrary.catalogue(for: path)
-    let (filled, found) = PatchReader.read(bytes: bytes, file: path, catalogue: whole)
-    return (filled, found, whole)
   }
 }

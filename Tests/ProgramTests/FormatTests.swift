@@ -76,23 +76,40 @@ import Testing
   }
 
   /// A scene may have values of what stands in the file of a sub-patch.
-  @Test func scenesOfWhatIsInsideAreFormattedWhereTheFileIsThere() throws {
+  @Test(arguments: [true, false]) func scenesOfWhatIsInsideAreFormattedWithTheFileAndWithoutIt(
+    isThere: Bool
+  ) throws {
     let folder = try Folder()
-    _ = try folder.file(
-      "hall.patch",
-      "sostenuto 1\nnode i inlet\nnode d delay\nconnect i -> d\nnode o outlet\nconnect d -> o\n")
+    if isThere {
+      _ = try folder.file(
+        "hall.patch",
+        "sostenuto 1\nnode i inlet\nnode d delay\nconnect i -> d\nnode o outlet\nconnect d -> o\n")
+    }
     let text =
       "sostenuto 1\n\nnode t oscillator\n\nnode e patch file=hall.patch\nconnect t -> e\n\n"
-      + "node out output\nconnect e -> out\n\nscene 2\nscene 2 set e/d.time 90ms\n"
+      + "node out output\nconnect e -> out\n\n"
+      + "scene 2\nscene 2 set t.freq 220Hz\nscene 2 set e/d.time 90ms\nscene 2 set out.channels 4\n"
     _ = try folder.file("p.patch", text.replacing("\n\n", with: "\n\n\n"))
     let printed = try Program.run(["format", "p.patch"], in: folder.path)
     #expect(printed.status == 0 && printed.errors.isEmpty && printed.output == text, "\(printed.errors)")
     #expect(try Program.run(["format", "-i", "p.patch"], in: folder.path).status == 0)
     #expect(try folder.bytes("p.patch") == Data(text.utf8))
-    // Without the file the lines would be lost: the patch is left alone.
-    try FileManager.default.removeItem(atPath: folder.path + "/hall.patch")
-    let refused = try Program.run(["format", "-i", "p.patch"], in: folder.path)
-    #expect(refused.status == 1 && refused.errors.contains("no node `e/d`"), "\(refused.errors)")
-    #expect(try folder.bytes("p.patch") == Data(text.utf8))
+    // Other commands too: without the file they tell of the line.
+    for command in [
+      ["render", "p.patch", "--seconds", "0.01", "-o", "o.wav"],
+      ["play", "p.patch", "--headless", "--driver", "clock", "--seconds", "0.01"],
+    ] {
+      let outcome = try Program.run(command, in: folder.path)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      let isTold = outcome.errors.contains("p.patch:13:13: warning: no node `e/d`")
+      #expect(isTold == !isThere, "\(outcome.errors)")
+    }
+    // Nor does a difference need the file.
+    _ = try folder.file("q.patch", text.replacing("90ms", with: "95ms"))
+    let difference = try Program.run(["diff", "p.patch", "q.patch"], in: folder.path)
+    #expect(difference.status == 0 && difference.errors.isEmpty, "\(difference.errors)")
+    #expect(difference.output == "scene 2 set e/d.time 95ms\n")
+    let merged = try Program.run(["merge", "p.patch", "p.patch", "q.patch"], in: folder.path)
+    #expect(merged.status == 0 && merged.output == text.replacing("90ms", with: "95ms"), "\(merged.errors)")
   }
 }

@@ -160,6 +160,24 @@ import Testing
     #expect(try desk.opened() == desk.whole)
   }
 
+  /// Lines of a scene about what is inside count as soon as the file is there, and wait again after an undo.
+  @Test(arguments: ["set verb/tank.feedback 50%", "set tone.freq 330Hz"])
+  func aFileThatComesLateFillsTheScenesToo(line: String) throws {
+    let desk = try Desk(main: SubPatchTests.main + "\nscene 2\nscene 2 \(line)\n", hall: nil)
+    let (before, text) = (desk.session.patch, desk.whole)
+    try desk.write(SubPatchTests.hall)
+    desk.look()
+    #expect(try desk.opened() == desk.whole, "\(desk.told)")
+    try desk.session.perform("recall 2")
+    #expect(value(desk.session, "room/tank", "time") == "12ms")
+    #expect(desk.whole.contains(line.hasPrefix("set verb") ? " feedback=50%" : " freq=330Hz"))
+    for _ in 0..<2 { _ = try desk.session.undo() }
+    let isUndone = desk.session.patch == before
+    #expect(isUndone && desk.whole == text)
+    _ = try desk.session.redo()
+    #expect(try desk.opened() == desk.whole)
+  }
+
   /// Lines of the file come and go at random, before and after edits of the patch that are saved; a nested file changes with
   /// it.
   @Test(arguments: searchSeeds(1...12)) func afterAnyChangesThePatchIsWhatOneOpens(seed: UInt64) throws {
