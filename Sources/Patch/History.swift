@@ -3,6 +3,8 @@
 public struct History: Sendable {
   /// Number of edits that can always be undone.
   public static let depth = 1000
+  /// Seconds without a step after which a gesture's next step is an edit of its own.
+  public static let gesturePause = 0.4
   private static let slack = 250
 
   private struct Entry: Sendable {

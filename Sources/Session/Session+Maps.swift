@@ -10,9 +10,6 @@ struct MapGesture {
   var values: [(target: ControlTarget, value: Value)] = []
   /// Engine frame of the latest movement.
   var time: Int64
-
-  /// Seconds without a movement after which another one begins.
-  static let pause = 0.5
 }
 
 /// Maps of controllers: the audio thread moves values, and the patch follows.
@@ -24,7 +21,7 @@ extension Session {
     guard changesOfLine == nil else { return }
     let movements = engine.takeMovements(upTo: knownMovements ?? .max)
     if movements.isEmpty { return }
-    let pause = Int64(MapGesture.pause * engine.rate)
+    let pause = Int64(History.gesturePause * engine.rate)
     var pending = false
     func write() {
       if pending { writeMovements() }

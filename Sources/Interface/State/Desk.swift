@@ -157,9 +157,6 @@ public enum Wish: Sendable { case none, quit, quitKeepingEdits, suspend, redraw 
 
   // MARK: Gestures
 
-  /// Seconds without a step after which a new gesture starts.
-  private static let gestureTime = 0.4
-
   /// The current gesture, if it is of this kind and made the newest edit.
   func ongoing(_ kind: Gesture.Kind) -> Gesture? {
     guard let gesture, gesture.kind == kind, gesture.edit == workbench.newestEdit else { return nil }
@@ -168,7 +165,7 @@ public enum Wish: Sendable { case none, quit, quitKeepingEdits, suspend, redraw 
     default: break
     }
     // The first repeat of a held key comes later than a finger's next press.
-    return press != .new || now() - gesture.time < Desk.gestureTime ? gesture : nil
+    return press != .new || now() - gesture.time < History.gesturePause ? gesture : nil
   }
 
   /// Performs the next step of a gesture, replacing the ones before.
