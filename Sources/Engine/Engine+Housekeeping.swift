@@ -16,21 +16,17 @@ extension Engine {
     flush()
     // Read the time first: every transaction executed before it is then counted below.
     let watched = renderer.time
-    let done = renderer.executed.load(ordering: .acquiring)
-    while executedCount < done, !sent.isEmpty {
-      finish(sent.removeFirst())
-      executedCount += 1
-    }
+    countExecuted()
     readTrace()
     readWatch(until: watched)
-    for node in graph.leaving where node.isRinging && !node.hasRungOut { endSilentTail(node) }
+    endSilentTails(until: min(watched, toldUntil))
     maintainForeign()
-    if let frame {
+    if let frame, !isTold {
       endFades(inTurnUntil: frame)
-    } else {
-      needsRecompile = endFades(until: renderer.time) || needsRecompile
+    } else if !isTold {
+      let known = catchUp()
       // Edits in quick succession compile new plans anyway.
-      if needsRecompile, renderer.time - plannedAt >= Int64(0.002 * rate) { recompile() }
+      if needsRecompile, known - plannedAt >= Int64(0.002 * rate) { recompile(knowing: known) }
     }
     graph.forgetSettled()
     oldResources.removeAll { !$0.header.pointee.isUsed && sent.isEmpty && unsent.isEmpty }
@@ -48,7 +44,7 @@ extension Engine {
   }
 
   /// Ends the fades that are over by `time`. Returns true when the plan can be reduced.
-  private func endFades(until time: Int64) -> Bool {
+  func endFades(until time: Int64) -> Bool {
     var isOver = false
     for cable in graph.unsettled {
       guard let end = end(of: cable.settling), end <= time else { continue }
@@ -61,10 +57,11 @@ extension Engine {
 
   /// Ends the tail of a ringing node half a second after it fell asleep. The worker knows of the sleep before
   /// that, so whether an undo finds the node does not depend on the driver's period.
-  func endSilentTail(_ node: EngineNode) {
+  func endSilentTail(_ node: EngineNode, until time: Int64) {
     let since = node.slot.pointee.asleepSince.load(ordering: .relaxed)
     // Input through a fade, or from another ringing node, may still wake it.
-    guard since >= 0, node.incoming.allSatisfy({ $0.isTail && ($0.source === node || $0.source.hasRungOut) })
+    guard (0..<time).contains(since),
+      node.incoming.allSatisfy({ $0.isTail && ($0.source === node || $0.source.hasRungOut) })
     else { return }
     let longest = Int64((Reconciler.longestTail * rate).rounded())
     for cable in node.outgoing where cable.isTail {
@@ -92,8 +89,19 @@ extension Engine {
   /// The first multiple of 64 from a frame on.
   private static func cellEnd(_ frame: Int64) -> Int64 { (frame + 63) & ~63 }
 
-  private func finish(_ transaction: Transaction) {
+  func finish(_ transaction: Transaction) {
     let time = transaction.executedAt
+    // It was decided for another frame: it came late, or early since the rate has changed.
+    let isMissed = transaction.time != .min && time != transaction.time
+    if isTaping {
+      let isLate = time > transaction.time && transaction.isAmidFades && transaction.hasDecided
+      // Or it came with one that was known already.
+      if isMissed && isLate && transaction.stamp != Self.settling || time < latestKnown { guess(at: time) }
+      if let known = transaction.known ?? (isMissed ? transaction.time : nil), transaction.stamp != 0 {
+        stamps.append(Stamp(time: time, meaning: .known(known)))
+      }
+      if transaction.stamp == Self.settling { stamps.append(Stamp(time: time, meaning: .settled)) }
+    }
     if transaction.stamp > 0, stamps.last?.meaning != .transactions(transaction.stamp) {
       stamps.append(Stamp(time: time, meaning: .transactions(transaction.stamp)))
     }
@@ -119,6 +127,7 @@ extension Engine {
       cable.opensAt = CableSlot.start(after: Int(cable.wait), from: time)
     }
     for cable in transaction.fading {
+      cable.beginMoves(of: transaction.serial, at: time)
       if cable.leavingSince == transaction.serial { cable.leavingAt = time }
       if case .after(transaction.serial, let frames) = cable.settling {
         cable.settling = .at(time + Int64(frames))

@@ -13,7 +13,11 @@ extension Engine {
     // What waits was prepared for the old rate. Its exact times are over with the driver that had them.
     renderer.executeWaiting()
     // Fades that have begun become known here, and their ends are stretched too.
+    toldUntil = .max
     collect()
+    // What follows takes effect at the same frame as what has waited.
+    latestExecution = min(latestExecution, renderer.time - 1)
+    latestKnown = -1
     let pending = pending
     for node in graph.nodesByKey.values { node.retune(from: rate, to: newRate, pending) }
     for cable in graph.cables.values { cable.stretch(by: newRate / rate, at: renderer.time) }

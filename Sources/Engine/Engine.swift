@@ -39,6 +39,8 @@ public final class Engine: ReconcilerHost {
   private var tapCount: UInt64 = 0
   /// Number for the transactions that are sent from now on; `takeStamps` tells when they were executed. 0: none.
   public var stamp = 0
+  /// Number for those that follow the ends of fades.
+  static let settling = -1
   /// Until `takeStamps`, in order.
   var stamps: [Stamp] = []
   /// Events and transactions are stamped for a journal.
@@ -58,7 +60,7 @@ public final class Engine: ReconcilerHost {
 
   private var nextNumber: Int32 = 1
   private var nextCableNumber: Int32 = 1
-  private var nextTransaction = 1
+  private(set) var nextTransaction = 1
   var unsent: [Transaction] = []
   var sent: [Transaction] = []
   var executedCount = 0
@@ -80,6 +82,16 @@ public final class Engine: ReconcilerHost {
   /// Engine frame at which the latest plan was compiled, and whether fades have ended since.
   var plannedAt: Int64 = 0
   var needsRecompile = false
+  /// Frame of the latest transaction that is known to be executed, and the frame before which the latest decision knew all.
+  var latestExecution: Int64 = -1
+  var latestKnown: Int64 = -1
+  /// Frame of the first decision that a replay may make otherwise; nil: there is none.
+  public internal(set) var firstGuess: Int64?
+  /// In a replay: what follows the ends of fades is told by `settle`, and nothing is known from this frame on.
+  public var isTold = false
+  public var toldUntil = Int64.max
+  /// In a replay: the frame before which all was known to the decision that follows; nil: it was made for its own frame.
+  public var knownFrame: Int64?
 
   /// Plans sent to the audio thread, in total.
   public private(set) var plansSent = 0
@@ -135,7 +147,8 @@ public final class Engine: ReconcilerHost {
   ) {
     let old = wanted
     let changes = TransportChange.changes(from: old.settings, to: patch.settings)
-    if let time { endFades(inTurnUntil: time) }
+    let known = beginDecision(at: time, isOfTaps: patch.revision === old.revision, isMoved: isMoved)
+    let isAmidFades = graph.unsettled.contains(where: \.isAmidFade)
     wanted = patch
     // Nothing sounds before the first frame, so nothing has to fade.
     let isFirst = max(time ?? 0, renderer.time) == 0
@@ -144,28 +157,22 @@ public final class Engine: ReconcilerHost {
     let request = Reconciler.Request(
       patch: patch, touched: extent, fade: isFirst ? 0 : frames(fade),
       ramps: RampTimes(ramps, rate: rate, in: patch, kinds), tails: Set(tails), isFirst: isFirst,
-      isUndo: isUndo, isMoved: isMoved, time: time)
+      isUndo: isUndo, isMoved: isMoved, time: time, known: known, serial: nextTransaction)
     let reconciler = Reconciler(engine: self, request, now: renderer.time)
     let mapped = mappedCables
     mappedCables = cables(mappedBy: patch)
     reconciler.followMaps(from: mapped)
     var work = reconciler.run()
     work.commands += changes.map { .transport($0) }
-    send(work, at: time, describing: isFirst ? nil : edit)
+    send(work, at: time, known: known, describing: isFirst ? nil : edit, isAmidFades: isAmidFades)
   }
 
-  /// Compiles a smaller plan after fades have ended.
-  func recompile(at time: Int64? = nil) {
-    let request = Reconciler.Request(
-      patch: wanted, touched: Touched(from: wanted, to: wanted), fade: frames(Engine.standardFade),
-      isRecompiling: true, time: time)
-    send(Reconciler(engine: self, request, now: renderer.time).run(), at: time)
-  }
-
-  private func frames(_ seconds: Double) -> Int { Int((seconds * rate).rounded()) }
+  func frames(_ seconds: Double) -> Int { Int((seconds * rate).rounded()) }
 
   /// Sends the reconciler's result as one transaction.
-  private func send(_ work: Reconciler.Work, at time: Int64?, describing edit: String? = nil) {
+  func send(
+    _ work: Reconciler.Work, at time: Int64?, known: Int64?, describing edit: String? = nil, isAmidFades: Bool
+  ) {
     var work = work
     followMaps(&work, serial: nextTransaction)
     followNotes(&work)
@@ -177,6 +184,9 @@ public final class Engine: ReconcilerHost {
     let transaction = Transaction(serial: nextTransaction, time: time ?? .min)
     nextTransaction += 1
     transaction.stamp = stamp
+    (transaction.known, transaction.isAmidFades) = (known, isAmidFades)
+    latestKnown = max(latestKnown, known ?? -1)
+    if work.hasGuessed { guess(at: known ?? time ?? renderer.time) }
     transaction.isLocal = work.isLocal
     transaction.commands = work.commands
     transaction.garbage = work.garbage

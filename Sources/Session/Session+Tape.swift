@@ -20,6 +20,7 @@ extension Session {
     }
     var head = TakeJournal()
     head.rate = engine.rate
+    head.tellsFades = true
     head.quality = options.quality?.rawValue ?? "auto"
     head.folder = file.map { PatchFile.split(PatchFile.absolute($0)).folder } ?? ""
     head.patch = PatchWriter.write(patch, catalogue: catalogue, whole: true)
@@ -254,6 +255,29 @@ public struct Replay {
     return (format, "\(journal.sound) has what its coding left of the sound, and this file has all of it")
   }
 
+  /// An entry, the frame before which all was known when it was decided, and the same of the next one that has such a frame.
+  fileprivate typealias Step = (entry: TakeJournal.Entry, known: Int64?, nextKnown: Int64)
+
+  /// The entries in order.
+  fileprivate var steps: [Step] {
+    var steps: [Step] = []
+    var known: (frame: Int64, at: Int64)?
+    for entry in journal.entries {
+      if case .known(let frame) = entry.happening {
+        known = (frame, entry.frame)
+      } else {
+        // What needed no transaction stands before the edit that came with it.
+        steps.append((entry, known?.at == entry.frame ? known?.frame : nil, .max))
+      }
+    }
+    var next = Int64.max
+    for index in steps.indices.reversed() {
+      steps[index].nextKnown = next
+      if let known = steps[index].known { next = known }
+    }
+    return steps
+  }
+
   /// Engine frame of the end.
   var end: Int64 { journal.entries.last { $0.happening == .end }?.frame ?? journal.entries.last?.frame ?? 0 }
 }
@@ -269,6 +293,7 @@ extension Session {
     heldFiles = [:]
     if let seconds = replay.heldSeconds { holdAgain(seconds) }
     file = replay.journal.folder.isEmpty ? nil : replay.journal.folder + "/replay.patch"
+    engine.isTold = replay.journal.tellsFades
     openText(replay.journal.patch)
     let renderer = OfflineRenderer(engine: engine, rate: engine.rate, period: 1024, tracks: [])
     renderer.input = { endpoint, frame, count, target in
@@ -277,9 +302,14 @@ extension Session {
     renderer.moved = { self.engine.readMovements() }
     let (rate, end) = (engine.rate, replay.end)
     let format = replay.format(for: output).format
-    let cues = replay.journal.entries.map { entry in
-      Cue(frame: entry.frame) { try self.repeatEntry(entry, renderer, output, format) }
+    let cues = replay.steps.map { step in
+      Cue(frame: step.entry.frame) {
+        self.engine.knownFrame = step.known
+        try self.repeatEntry(step.entry, renderer, output, format)
+        self.engine.toldUntil = step.nextKnown
+      }
     }
+    engine.toldUntil = replay.steps.first?.known ?? replay.steps.first?.nextKnown ?? .max
     do {
       try renderer.render(frames: end + 64, cues: cues) { frame in
         recorder.pump()
@@ -310,6 +340,8 @@ extension Session {
     case .redo: try redo()
     case .panic: engine.panic()
     case .moved(let count): knownMovements = count
+    case .known: break
+    case .settle: engine.settle(at: now)
     case .event(let node, let event):
       if let id = patch[named: node]?.id { engine.perform(event, on: id, at: now) }
     case .midi(let port, let event): renderer.receive(event, port: port)

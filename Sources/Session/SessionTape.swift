@@ -126,6 +126,12 @@ final class SessionTape {
       case .rate(let rate):
         happened.append(TakeJournal.Entry(frame: stamp.time, happening: .rate(rate)))
         continue
+      case .known(let frame):
+        happened.append(TakeJournal.Entry(frame: stamp.time, happening: .known(frame)))
+        continue
+      case .settled:
+        happened.append(TakeJournal.Entry(frame: stamp.time, happening: .settle))
+        continue
       case .transactions(let transactions): number = transactions
       }
       // What needed no transaction, such as a comment, goes with what came after it.
@@ -150,6 +156,10 @@ final class SessionTape {
       }
       happened.append(TakeJournal.Entry(frame: time, happening: happening))
     }
+    if let frame = engine.firstGuess {
+      let seconds = Double(Int64(Double(frame) / engine.rate * 1000)) / 1000
+      doubt("the edit at \(seconds) s came late amid fades, or a controller moved what faded")
+    }
     if engine.lostInputs > 0 { doubt("more MIDI came at once than could be written down") }
     for entry in happened {
       frame = max(frame, entry.frame)
@@ -160,7 +170,7 @@ final class SessionTape {
     if pulse != self.pulse {
       let isChange = { (entry: TakeJournal.Entry) in
         switch entry.happening {
-        case .event, .midi, .exclusive, .closed, .load, .panic, .file, .hold, .moved: false
+        case .event, .midi, .exclusive, .closed, .load, .panic, .file, .hold, .moved, .known, .settle: false
         default: true
         }
       }
@@ -204,6 +214,7 @@ final class SessionTape {
       (journal.rate, journal.quality, journal.folder, journal.patch) = (
         head.rate, head.quality, head.folder, head.patch
       )
+      journal.tellsFades = head.tellsFades
       journal.doubts = doubts.union(writer.hasFailed ? [SessionTape.fullDisk] : []).sorted()
       return journal
     }

@@ -9,10 +9,13 @@ import Realtime
 /// sostenuto-replay 1
 /// rate 48000.0              frames a second when the patch was opened
 /// quality auto              interpolation of nodes that do not set it
+/// fades told                what follows the ends of fades is told by `settle`
 /// folder /home/me           where the patch's paths begin
 /// | sostenuto 1             the patch as it was opened, each line after "| "
 /// at 0 file piano           the file of a node is loaded
 /// at 4800 edit set dist.drive 6dB
+/// at 4864 known 4800        what follows at this frame was decided when all before 4800 was known
+/// at 4864 settle            fades were over, and what follows from that begins
 /// at 4900 moved 12          the patch has the first 12 movements of maps: the edits that follow were made with these
 /// at 9600 event piano 0 0 60 100.0 0 nan   kind, channel, key, value, detail, time of a note or the like
 /// at 9721 midi 0 0 0 60 100.0 0 nan        the same, from a port of the driver
@@ -35,6 +38,8 @@ struct TakeJournal: Equatable {
     case amend(String)
     case undo, redo, panic
     case moved(Int)
+    case known(Int64)
+    case settle
     case event(node: String, Event)
     case midi(port: Int, Event)
     case exclusive(port: Int, [UInt8])
@@ -78,6 +83,8 @@ struct TakeJournal: Equatable {
   var rate = 48000.0
   /// A raw value of `SampleQuality`, or `auto`.
   var quality = "auto"
+  /// It has each `settle`; journals of earlier versions have none.
+  var tellsFades = false
   var folder = ""
   var patch = ""
   /// Name of the take's file.
@@ -127,6 +134,8 @@ struct TakeJournal: Equatable {
       rate = number
     } else if let text = rest("quality ") {
       quality = text
+    } else if line == "fades told" {
+      tellsFades = true
     } else if let text = rest("folder ") {
       folder = text
     } else if let text = rest("input ") {
@@ -167,6 +176,7 @@ struct TakeJournal: Equatable {
   /// The lines before the entries.
   var headText: String {
     var text = "\(Self.head)\nrate \(rate)\nquality \(quality)\n"
+    if tellsFades { text += "fades told\n" }
     if !folder.utf8.contains(10), !folder.isEmpty { text += "folder \(folder)\n" }
     if !sound.utf8.contains(10), !sound.isEmpty { text += "sound \(sound)\n" }
     for line in patch.split(separator: "\n") { text += "| \(line)\n" }
@@ -209,6 +219,10 @@ extension TakeJournal.Happening {
     case "undo": self = .undo
     case "redo": self = .redo
     case "panic": self = .panic
+    case "settle": self = .settle
+    case "known":
+      guard let frame = number(1), (0..<1 << 53).contains(frame) else { return nil }
+      self = .known(Int64(frame))
     case "moved":
       guard let count = number(1), count >= 0 else { return nil }
       self = .moved(count)
@@ -265,6 +279,8 @@ extension TakeJournal.Happening {
     case .redo: "redo"
     case .panic: "panic"
     case .moved(let count): "moved \(count)"
+    case .known(let frame): "known \(frame)"
+    case .settle: "settle"
     case .event(let node, let event): "event \(node) \(event.words)"
     case .midi(let port, let event): "midi \(port) \(event.words)"
     case .exclusive(let port, let bytes):

@@ -47,6 +47,7 @@ import Testing
     var journal = TakeJournal()
     journal.patch = "sostenuto 1\nnode a gain\n"
     journal.folder = "/tmp/x y"
+    journal.tellsFades = true
     journal.entries = [
       .init(frame: 0, happening: .file(node: "piano")), .init(frame: 3, happening: .edit("set a.gain 3dB")),
       .init(frame: 4, happening: .event(node: "piano", Event(.noteOn, key: 60, value: 100))),
@@ -55,6 +56,7 @@ import Testing
       .init(frame: 7, happening: .rate(44100)), .init(frame: 8, happening: .amend("set a.gain 4dB")),
       .init(frame: 8, happening: .undo), .init(frame: 8, happening: .redo),
       .init(frame: 9, happening: .panic), .init(frame: 9, happening: .moved(17)),
+      .init(frame: 9, happening: .known(7)), .init(frame: 9, happening: .settle),
       .init(frame: 0, happening: .hold(node: "out")),
       .init(frame: 9, happening: .exclusive(port: 3, [0xF0, 0x00, 0x0A, 0x7F, 0xF7])),
       .init(frame: 9, happening: .keep(format: "pcm24", frames: 9)),
@@ -62,6 +64,7 @@ import Testing
     ]
     let text = journal.headText + journal.entries.map(\.line).joined() + "unsure inputs\n"
     let read = TakeJournal(reading: Array(text.utf8))
+    #expect(read?.tellsFades == true)
     #expect(read?.patch == journal.patch && read?.folder == journal.folder && read?.doubts == ["inputs"])
     #expect(read?.entries.map(\.line) == journal.entries.map(\.line) && read?.broken == [])
     var random = SystemRandomNumberGenerator()

@@ -96,13 +96,23 @@ final class EngineCable {
   /// edits keep restarting it.
   private var mirror: Ramp
   private var mirrorTime: Int64 = 0
-  /// Every move so far had an exact frame. A change requested for "the next block" is executed later than it
-  /// was prepared, so the mirror runs ahead.
-  private var isMirrorExact = true
+  /// Moves of transactions of which it is not known yet when they are executed.
+  private var moves: [(transaction: Int, move: Move)] = []
   /// The transaction that removed it, and the engine frame of its execution, once known.
   var leavingSince: Int?
   var leavingAt: Int64?
-  private var nextMove: (start: Int64, target: Float, frames: Int, pace: Int)?
+  private var nextMove: (start: Int64, move: Move)?
+
+  /// A command that moves its gain.
+  struct Move {
+    var target: Float
+    var frames: Int
+    /// See `Ramp.pace`.
+    var pace: Int
+    /// Frames until it begins.
+    var wait: Int
+  }
+
   private(set) var slot: UnsafeMutablePointer<CableSlot>! {
     didSet { row.pointee.slot = slot }
   }
@@ -170,34 +180,54 @@ final class EngineCable {
   }
 
   /// Follows a gain command that takes effect at `time`.
-  func mirrorMove(over frames: Int, pace: Int, after wait: Int, at time: Int64, isExact: Bool) {
-    if !isExact { isMirrorExact = false }
+  func mirror(_ move: Move, at time: Int64) {
     advanceMirror(to: time)
-    if wait == 0 {
-      mirror.move(to: target, over: frames, pace: pace)
+    if move.wait == 0 {
+      mirror.move(to: move.target, over: move.frames, pace: move.pace)
       nextMove = nil
     } else {
-      nextMove = (CableSlot.start(after: wait, from: time), target, frames, pace)
+      nextMove = (CableSlot.start(after: move.wait, from: time), move)
     }
   }
 
-  /// True when the cable is below -120 dB at `time`, although edits keep its fade from ending.
-  func isInaudible(at time: Int64, isExact: Bool) -> Bool {
-    guard !carriesEvents, target == 0 else { return false }
-    if isExact, isMirrorExact, !isMapped {
-      advanceMirror(to: time)
-      return mirror.ceiling < 1e-6
+  /// Follows a gain command as soon as it is known when its transaction is executed.
+  func mirror(_ move: Move, of transaction: Int) { moves.append((transaction, move)) }
+
+  /// Takes note that a transaction was executed at `time`.
+  func beginMoves(of transaction: Int, at time: Int64) {
+    while let first = moves.first, first.transaction <= transaction {
+      mirror(first.move, at: time)
+      moves.removeFirst()
     }
-    // As the audio thread reports it, from a block after the command to leave.
-    guard let leavingAt, leavingAt < time, slot != nil else { return false }
-    return Float(bitPattern: slot.pointee.ceilingNow.load(ordering: .relaxed)) < 1e-6
+  }
+
+  /// True while a fade of an edit is under way.
+  var isAmidFade: Bool {
+    if case nil = settling { return false }
+    return !isTail
+  }
+
+  /// True when the cable is below -120 dB at `time`, although edits keep its fade from ending. `isKnown`: nothing but the
+  /// frame decides about it.
+  func isInaudible(at time: Int64, isExact: Bool) -> (isInaudible: Bool, isKnown: Bool) {
+    guard !carriesEvents, target == 0 else { return (false, true) }
+    let hasMirror = !isMapped && (!isExact || moves.isEmpty)
+    if !isExact || !hasMirror {
+      // The gain may rise until the command to leave is executed.
+      guard let leavingAt, leavingAt < time, slot != nil else { return (false, true) }
+    }
+    if hasMirror {
+      advanceMirror(to: time)
+      return (mirror.ceiling < 1e-6, true)
+    }
+    return (Float(bitPattern: slot.pointee.ceilingNow.load(ordering: .relaxed)) < 1e-6, false)
   }
 
   private func advanceMirror(to time: Int64) {
     if let next = nextMove, next.start <= time {
       mirror.skip(Int(clamping: max(0, next.start - mirrorTime)))
       mirrorTime = next.start
-      mirror.move(to: next.target, over: next.frames, pace: next.pace)
+      mirror.move(to: next.move.target, over: next.move.frames, pace: next.move.pace)
       nextMove = nil
     }
     mirror.skip(Int(clamping: max(0, time - mirrorTime)))

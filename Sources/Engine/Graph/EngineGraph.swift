@@ -272,10 +272,10 @@ final class EngineGraph {
     unsettled.append(cable)
   }
 
-  /// Removes cables that have come to rest.
+  /// Removes cables that have come to rest. A tail that is over is still to be ended.
   func forgetSettled() {
     unsettled.removeAll { cable in
-      let isSettled = cable.isGone || cable.settling == nil && !cable.isLeaving
+      let isSettled = cable.isGone || cable.settling == nil && !cable.isLeaving && !cable.isTail
       if isSettled { cable.isUnsettled = false }
       return isSettled
     }

@@ -29,6 +29,12 @@ final class Transaction {
   var edit: String?
   /// Frames of its longest fade.
   var fade = 0
+  /// The frame before which all was known when it was decided; nil: it was made for its own frame.
+  var known: Int64?
+  /// Other fades were under way then.
+  var isAmidFades = false
+  /// It depends on what was known.
+  var hasDecided: Bool { plan != nil || !fading.isEmpty }
   /// See `Engine.stamp`.
   var stamp = 0
   /// See `Reconciler.Work.isLocal`.

@@ -194,8 +194,10 @@ extension Reconciler {
   /// of a recompilation, depend on the driver's period.
   func isInaudible(_ cable: EngineCable) -> Bool {
     if cable.target == 0, inaudible.contains(ObjectIdentifier(cable)) { return true }
-    guard !request.isRecompiling, !request.isMoved, cable.isInaudible(at: time, isExact: isExact)
-    else { return false }
+    guard !request.isRecompiling, !request.isMoved else { return false }
+    let found = cable.isInaudible(at: time, isExact: isExact)
+    if !found.isKnown { work.hasGuessed = true }
+    guard found.isInaudible else { return false }
     inaudible.insert(ObjectIdentifier(cable))
     return true
   }

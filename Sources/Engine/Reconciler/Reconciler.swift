@@ -30,6 +30,10 @@ final class Reconciler {
     var isMoved = false
     /// Engine frame of execution, if it was requested exactly; nil: the start of a later block.
     var time: Int64?
+    /// The frame before which all is known that has happened; nil: it is decided for its frame of execution.
+    var known: Int64?
+    /// Number of the transaction.
+    var serial = 0
   }
 
   /// Everything to be sent.
@@ -58,6 +62,8 @@ final class Reconciler {
     var opening: [EngineCable] = []
     var started: [EngineNode] = []
     var left: [EngineNode] = []
+    /// It was decided by what the audio thread did meanwhile.
+    var hasGuessed = false
   }
 
   /// An element that is the length of a note.
@@ -82,9 +88,9 @@ final class Reconciler {
   let patch: Patch
   let fade: Int
   let isFirst: Bool
-  /// Engine frame of execution, as far as known.
+  /// Engine frame for which it is decided: that of execution, or, if that is not known, the one before which all is known.
   let time: Int64
-  var isExact: Bool { request.time != nil }
+  var isExact: Bool { request.time != nil && request.known == nil }
   var work = Work()
   /// Cables that were found inaudible. The audio thread goes on meanwhile, and one that did not count for the order must
   /// not be in the plan.
@@ -104,7 +110,7 @@ final class Reconciler {
     fade = request.fade
     isFirst = request.isFirst
     graph = engine.graph
-    time = max(request.time ?? 0, now)
+    time = request.known ?? max(request.time ?? 0, now)
     work.needsPlan = request.isFirst || request.isRecompiling
   }
 
@@ -127,7 +133,8 @@ final class Reconciler {
   /// True when the graph's order may change, or a part of it may go. A gain that the running plan applies
   /// moves without a plan.
   private func mayNeedPlan(_ cables: IntentChanges) -> Bool {
-    work.needsPlan || cables.areRewired || cables.changed.contains { !isGainMove($0) } || hasFinished
+    work.needsPlan || cables.areRewired || cables.changed.contains { !isGainMove($0) }
+      || !request.isMoved && hasFinished
   }
 
   /// Fixes the channel counts of the graph, and prepares what is new in it.
@@ -144,7 +151,7 @@ final class Reconciler {
 
   private func prepare(_ node: EngineNode) {
     engine.prepare(node)
-    if isExact { work.commands.append(.begin(node.slot)) }
+    if request.time != nil { work.commands.append(.begin(node.slot)) }
     if !node.noteLengths.isEmpty { tellCycles(of: node) }
     if let resource = engine.resource(for: node.id), node.type != nil {
       node.resource = resource

@@ -1,0 +1,161 @@
+import Engine
+import Foundation
+import PatchLanguage
+import TestSupport
+import Testing
+
+@testable import Session
+
+/// Takes of edits whose effect depends on what fades and rings: each is replayed to the same bits, whenever the session looked.
+@MainActor @Suite(.serialized) struct AmidFadesTests {
+  /// A session with a tape, and a driver of which the test is the clock.
+  private final class Player {
+    let folder: Folder
+    let session: Session
+    let period: Int
+    var random: SeededGenerator
+
+    @MainActor init(_ patch: String, seed: UInt64) throws {
+      print("seed \(seed)")
+      var random = SeededGenerator(seed: seed)
+      period = [64, 100, 256, 441].randomElement(using: &random)!
+      self.random = random
+      folder = try Folder()
+      var options = SessionOptions()
+      options.keepsTape = true
+      options.driver.period = period
+      session = Session(options: options)
+      try session.open(try folder.file("a.patch", patch))
+      play(0.1)
+      try session.perform("record out \(folder.path)/take.wav")
+      play(0.1)
+    }
+
+    /// Renders so many seconds. The session looks after some periods and not after others.
+    @MainActor func play(_ seconds: Double) {
+      let inputs = UnsafeMutablePointer<UnsafePointer<Float>?>.allocate(capacity: 256)
+      let outputs = UnsafeMutablePointer<UnsafeMutablePointer<Float>?>.allocate(capacity: 256)
+      inputs.initialize(repeating: nil, count: 256)
+      outputs.initialize(repeating: nil, count: 256)
+      defer {
+        inputs.deallocate()
+        outputs.deallocate()
+      }
+      let end = session.engine.renderer.time + Int64(seconds * 48_000)
+      while session.engine.renderer.time < end {
+        session.engine.renderer.render(frames: period, inputs: inputs, outputs: outputs)
+        if Int.random(in: 0..<3, using: &random) == 0 { session.tick() }
+      }
+      session.tick()
+    }
+
+    /// Ends the take, and compares it with its replay.
+    @MainActor func expectReplay(isHeardAtEnd: Bool = false) throws {
+      try session.perform("record out off")
+      play(0.1)
+      session.close()
+      let take = try samples(folder.path + "/take.wav")
+      #expect((isHeardAtEnd ? take.suffix(4000) : take[...]).contains { abs($0) > 0.01 })
+      let replay = try Replay(path: folder.path + "/take.journal")
+      #expect(replay.doubts.isEmpty, "\(replay.doubts)")
+      var options = SessionOptions()
+      options.isOffline = true
+      options.driver.rate = replay.rate
+      options.quality = replay.quality
+      let again = Session(options: options)
+      let repeated = try samples(try again.render(replay, to: folder.path + "/again.wav").path)
+      #expect(repeated.count == take.count)
+      guard let place = zip(take, repeated).enumerated().first(where: { $0.element.0 != $0.element.1 })
+      else { return }
+      Issue.record(
+        "period \(period), frame \(place.offset / 2) of \(take.count / 2): \(place.element)\n\(try text(folder.path + "/take.journal"))"
+      )
+    }
+
+    private func samples(_ path: String) throws -> [Float] {
+      let data = try Data(contentsOf: URL(fileURLWithPath: path))
+      let head = try #require(data.range(of: Data("data".utf8))).upperBound
+      return data.withUnsafeBytes { bytes in
+        let size = Int(bytes.loadUnaligned(fromByteOffset: head, as: UInt32.self))
+        return stride(from: head + 4, to: head + 4 + size, by: 4).map {
+          bytes.loadUnaligned(fromByteOffset: $0, as: Float.self)
+        }
+      }
+    }
+  }
+
+  private static let chain = """
+    sostenuto 1
+    node tone oscillator shape=saw freq=220Hz level=-12dB
+    node dist distortion drive=12dB
+    connect tone -> dist
+    node main matrix inputs=2 outputs=2
+    connect dist -> main map=[0]
+    node out output
+    connect main -> out
+    """
+
+  /// Nodes with latencies come and go faster than their fades.
+  @Test(arguments: searchSeeds(1...10)) func editsUndoAndRedoAmidFades(seed: UInt64) throws {
+    let player = try Player(Self.chain, seed: seed)
+    let lines = [
+      "replace dist pitchshift", "replace dist gain", "insert x pitchshift into dist -> main",
+      "remove x bridge", "remove dist bridge", "connect tone -> main map=[-1,0]", "disconnect tone -> main",
+      "undo", "undo", "undo", "redo", "redo",
+    ]
+    for _ in 0..<60 {
+      // What does not fit is refused, and nothing happens.
+      _ = try? player.session.perform(lines.randomElement(using: &player.random)!)
+      player.play(Double.random(in: 0...0.03, using: &player.random))
+    }
+    player.play(0.2)
+    try player.expectReplay()
+  }
+
+  /// Of a chain and its end, at which a cable that was delayed becomes direct.
+  @Test(arguments: searchSeeds(11...14)) func aFeedbackLoopThatIsClosedAndOpened(seed: UInt64) throws {
+    let player = try Player(
+      """
+      sostenuto 1
+      node osc oscillator freq=220Hz level=-12dB
+      node g gain
+      connect osc -> g
+      node out output
+      connect g -> out
+      """, seed: seed)
+    for line in ["connect g -> osc.freq by 1oct", "undo", "redo", "disconnect osc -> g", "undo"] {
+      try player.session.perform(line)
+      player.play(Double.random(in: 0.02...0.3, using: &player.random))
+    }
+    try player.expectReplay()
+  }
+
+  /// A node that was removed with its tail falls silent, and what it fed goes on without it.
+  @Test(arguments: searchSeeds(21...23)) func theEndOfASilentTail(seed: UInt64) throws {
+    let player = try Player(
+      """
+      sostenuto 1
+      node keys keyboard
+      node v voices polyphony=4
+      connect keys -> v
+      node tone oscillator level=-14dB
+      connect v -> tone by 1oct
+      node env envelope attack=20ms release=300ms sustain=100% decay=50ms
+      connect v -> env
+      node amp multiply
+      connect tone -> amp
+      connect env -> amp.with
+      node down mixdown
+      connect amp -> down
+      node out output
+      connect down -> out
+      """, seed: seed)
+    try player.session.perform("note keys on C4 100")
+    player.play(0.3)
+    try player.session.perform("remove env tail")
+    player.play(Double.random(in: 1.4...1.6, using: &player.random))
+    try player.session.perform("set tone.level -20dB")
+    player.play(0.2)
+    try player.expectReplay(isHeardAtEnd: true)
+  }
+}
