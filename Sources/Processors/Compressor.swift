@@ -273,7 +273,7 @@ private struct CompressorCurve {
     threshold = block.parameters[Compressor.threshold]
     ratio = block.parameters[Compressor.ratio]
     knee = block.parameters[Compressor.knee]
-    // One that moves leaves the others known.
+    // A fixed number stands for one that moves, so that the others need not be calculated again.
     rest.follow(
       threshold.isSteady ? threshold.value(0) : 1, ratio.isSteady ? ratio.value(0) : 1,
       knee.isSteady ? knee.value(0) : 1)
@@ -281,14 +281,14 @@ private struct CompressorCurve {
     isSteady = threshold.isSteady && ratio.isSteady && knee.isSteady
   }
 
-  /// Of magnitudes in parts of the threshold one logarithm is enough, also while it moves.
+  /// Factor that turns magnitudes into multiples of the threshold. One logarithm is enough then, even while the threshold moves.
   @inline(__always) @_noLocks static func scale(_ threshold: Frames) -> Frames {
     1 / atLeast(1e-6, threshold)
   }
 
   @inline(__always) @_noLocks static func slope(_ ratio: Frames) -> Frames { 1 - 1 / atLeast(1, ratio) }
 
-  /// Of a bend without width there would be nothing by nothing.
+  /// Width of the bend in octaves. It is never zero, since the curve divides by it.
   @inline(__always) @_noLocks static func knee(_ factor: Frames) -> Frames {
     atLeast(1e-5, sostenuto_logarithms(atLeast(1, factor)))
   }
@@ -296,7 +296,7 @@ private struct CompressorCurve {
   /// Factor of the square within the bend.
   @inline(__always) @_noLocks static func bend(_ knee: Frames) -> Frames { 0.5 / knee }
 
-  /// Reductions of sixteen frames. One question where all rest, rather than one for each.
+  /// Reductions of sixteen frames. One check covers all three parameters at rest.
   @inline(__always) @_noLocks func reduction(_ magnitudes: Frames, _ frame: Int) -> Frames {
     if isSteady {
       return sostenuto_reductions(

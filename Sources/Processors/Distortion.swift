@@ -251,7 +251,7 @@ public struct Distortion: Kernel {
     memory.plainRow(channel).tone.state.pointee.passCell(a, b, c, d, decay: decay)
   }
 
-  /// All channels but the first, whose loop would need registers that have to be kept.
+  /// All channels but the first. Apart, since a loop in the caller would make it save registers for one channel too.
   @inline(never) @_noLocks private mutating func clipOthers(_ block: Block) {
     var channel = 1
     while channel < channels {
@@ -260,7 +260,7 @@ public struct Distortion: Kernel {
     }
   }
 
-  /// Brings the tones of all channels to where cells are passed as a whole.
+  /// Brings the tone filters of all channels to the state in which whole cells are rendered.
   @inline(never) @_noLocks private mutating func becomeLean() {
     var channel = 0
     while channel < channels {

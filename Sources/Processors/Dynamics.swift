@@ -154,8 +154,8 @@ struct Dynamics: BitwiseCopyable {
   }
 
   /// Rows of a block that begins or ends within sixteen frames of engine time. These are always calculated together, so that
-  /// the levels are the same however they are split: those from before the block are calculated again. Without `self`, of which
-  /// every block would make a copy for it.
+  /// the levels are the same however they are split: those from before the block are calculated again. Static, since the
+  /// compiler would copy the kernel in each block for a method that is not inlined.
   @inline(never) @_noLocks private static func followParts(
     _ levels: UnsafeMutablePointer<Float>, _ parts: UnsafeMutablePointer<DynamicsPart>, _ gains: Int,
     _ room: DynamicsRoom, _ shares: DynamicsShares, _ block: Block

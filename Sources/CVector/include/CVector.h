@@ -303,8 +303,8 @@ SOSTENUTO_VECTOR long long sostenuto_advance(const long long *steps, long long p
   return (last + high)[7];
 }
 
-/* Sixteen places in memory, from that in all lanes of `next` on, with steps of which these have the even numbers and the odd ones:
-   sums of pairs are half as many. Returns the place behind, in all lanes. */
+/* Writes sixteen places: running sums of steps, from `next` on, which has the first place in all lanes. The steps come as those with
+   even numbers and those with odd ones, so that eight sums of pairs are enough. Returns the place after the last, in all lanes. */
 SOSTENUTO_VECTOR sostenuto_places sostenuto_write_sixteen_places(sostenuto_places even, sostenuto_places odd, sostenuto_places next,
                                                                  long long *places) {
   typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
@@ -340,8 +340,8 @@ SOSTENUTO_VECTOR void sostenuto_write_places(long long position, long long step,
 /* Those that are not negative, else zero. */
 SOSTENUTO_VECTOR sostenuto_places sostenuto_positive(sostenuto_places v) { return __builtin_elementwise_max(v, (sostenuto_places)0); }
 
-/* Asks for the lines of the cache from an address on, all at once. The first in pairs, without a loop, which would take longer than
-   what it does: of an odd number one more comes along. */
+/* Prefetches the cache lines from an address on. The first eight without a loop, which would cost more than the prefetches; from the
+   third on in pairs, so that one line too many may come along. */
 SOSTENUTO_VECTOR void sostenuto_fetch(const void *address, long long bytes) {
   const char *line = address;
   __builtin_prefetch(line);

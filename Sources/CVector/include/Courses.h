@@ -86,9 +86,9 @@ SOSTENUTO_VECTOR double sostenuto_slew(float *targets, double value, const float
   return value;
 }
 
-/* True when such a value is at each target at once, as of a signal that moves slowly or rests: targets are then the course. Steps of
-   floats are held against a little less than they may be, so that `sostenuto_slew` would give the same bits. `frames`: whole sixteens
-   of memory. */
+/* True when the slew reaches each target in its own frame, as with a slow signal or one at rest: the targets are the output then.
+   Steps are rounded to floats, so they are compared with a limit that is slightly smaller: `sostenuto_slew` would give the same bits.
+   `frames`: whole sixteens of memory. */
 SOSTENUTO_VECTOR _Bool sostenuto_slew_keeps_up(const float *targets, double value, const float *up, const float *down, long long frames) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   const sostenuto_frames nearly = 0x0.fffffp0f;
@@ -133,11 +133,11 @@ SOSTENUTO_VECTOR void sostenuto_slew_eight(float *targets, double *values, const
   *(row_of_values *)values = now;
 }
 
-/* A value that goes by the share `up` or `down` of its way to its target a frame; in place. Both ways are taken and the right one
-   chosen, as `sostenuto_follow` does, so that a frame waits for one product and one comparison. What does not wait is calculated
-   before, for sixteen frames at once. Where sixteen targets lie on one side of the value of a little before, as those of a slow signal
-   mostly do, a frame waits for the product only, and both ways of all sixteen are compared afterwards: where one of them was the wrong
-   one, they are taken again. `work` is room for 136 doubles. Returns the last value. */
+/* A one-pole that rises by the share `up` and falls by the share `down` of the distance to its target in each frame; in place. Both
+   ways are calculated and the right one chosen, as in `sostenuto_follow`, so a frame waits for one product and one comparison. All
+   that depends on the targets alone is calculated for sixteen frames beforehand. Where sixteen targets lie on one side of the value,
+   as those of a slow signal mostly do, only that way is calculated, and a frame waits for one product. Both ways are compared
+   afterwards; where one frame went the wrong way, the sixteen are done again. `work`: 136 doubles. Returns the last value. */
 #define SOSTENUTO_GLIDE(larger)                                                                                      \
   for (int i = 0; i < 16; i++) {                                                                                     \
     double rises = keeps[0][i] * value + gains[0][i], falls = keeps[1][i] * value + gains[1][i];                     \
@@ -150,7 +150,7 @@ SOSTENUTO_VECTOR double sostenuto_glide(float *targets, double value, const floa
   typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
   typedef double row_of_values __attribute__((ext_vector_type(8), aligned(8)));
   typedef long long row_of_signs __attribute__((ext_vector_type(8)));
-  // Of the ways up and down. The course has the value before it as well.
+  // Two rows each: the way up, and the way down. In front of the course stands the value before it.
   double(*keeps)[16] = (double(*)[16])work, (*gains)[16] = (double(*)[16])(work + 32), *course = work + 72;
   const int way = sostenuto_faster_way(up, down, frames);
   float guess = (float)value;
@@ -165,7 +165,7 @@ SOSTENUTO_VECTOR double sostenuto_glide(float *targets, double value, const floa
       *(row_of_values *)(gains[0] + i) = rise * target;
       *(row_of_values *)(gains[1] + i) = fall * target;
     }
-    // From memory a number comes by one instruction; out of a vector it takes two.
+    // Kept in memory: a single number is loaded by one instruction, but taken out of a vector by two.
     __asm__("" : "+m"(*(double(*)[64])work));
     const double before = value;
     sostenuto_integers rises = *(const frames_of_memory *)(targets + f) > (sostenuto_frames)guess;
@@ -190,7 +190,7 @@ SOSTENUTO_VECTOR double sostenuto_glide(float *targets, double value, const floa
       SOSTENUTO_GLIDE(up[f + i] >= down[f + i])
     }
   }
-  // Behind all of them: vectors wait for single numbers that have just been written.
+  // After the loop, since a vector load stalls behind the single stores of its lanes.
   for (long long f = 0; f < frames; f += 8)
     *(row_of_memory *)(targets + f) = __builtin_convertvector(*(row_of_values *)(course + f), sostenuto_eight);
   return course[frames - 1];

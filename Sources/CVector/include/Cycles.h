@@ -29,8 +29,8 @@ SOSTENUTO_VECTOR long long sostenuto_write_swept_places(const float *rates, floa
   return next[0];
 }
 
-/* Of sixteen places the signed parts of a cycle, of which 2^32 are a whole one, without their lowest bits; and the numbers of their
-   cycles: upper halves, which one instruction picks from two vectors. */
+/* Positions of sixteen places within their cycles (signed, 2^32 to a cycle, without the lowest bits), and the numbers of the cycles.
+   Both are upper halves of 64 bits, which one instruction picks from two vectors. */
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_upper_halves(sostenuto_places low, sostenuto_places high) {
   return __builtin_shufflevector((sostenuto_integers)low, (sostenuto_integers)high, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29,
                                  31);

@@ -104,14 +104,14 @@ SOSTENUTO_VECTOR float sostenuto_follow_resting_sixteens(float *levels, float le
   return level;
 }
 
-/* Sixty-four frames at once, by shares that rest: `courses` are what `sostenuto_follow_frames` makes of them, to the bit. Of its
-   rounds those of four sixteens go side by side, so that none waits; and the level goes on from one to the next by the last
-   frames alone. The guess goes on along the way to a target in the middle of each sixteen. False where a guess is wrong. */
+/* Sixty-four frames at once, by shares that rest; `courses` are the bits that `sostenuto_follow_frames` gives. The scans of the four
+   sixteens run side by side, and only the last frame of each is carried on to the next. Whether a frame rises is guessed: from the
+   level that a way towards the middle target of each sixteen would reach. Returns false where a guess was wrong. */
 SOSTENUTO_VECTOR _Bool sostenuto_follow_at_once(const float *levels, float *level, float up, float down, sostenuto_frames *courses) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   const sostenuto_frames none = 0.0f;
   const sostenuto_frames kept_up = sostenuto_kept((sostenuto_frames)up), kept_down = sostenuto_kept((sostenuto_frames)down);
-  // All ways begin at the level, as none shall wait for another.
+  // All ways begin at the first level, so that none waits for another.
   const float far_up = up * 16.0f < 1.0f ? up * 16.0f : 1.0f, far_down = down * 16.0f < 1.0f ? down * 16.0f : 1.0f;
   float ways[3], guesses[4];
   for (int i = 0; i < 3; i++) {
@@ -155,8 +155,8 @@ SOSTENUTO_VECTOR _Bool sostenuto_follow_at_once(const float *levels, float *leve
   return __builtin_reduce_or(wrong) == 0;
 }
 
-/* The gains that reductions in octaves come to, which follow their targets by shares that rest: whole sixteens of frames; in place.
-   `wet`: how much of the gain takes part, times `makeup`. Returns the last reduction. */
+/* Gains from target reductions in octaves, which are followed by shares that rest; whole sixteens of frames, in place. `makeup`:
+   factor of the gain; `wet`: its part in the mix. Returns the last reduction. */
 SOSTENUTO_VECTOR float sostenuto_gains_of_sixteens(float *rows, float level, float up, float down, float makeup, float wet,
                                                    long long frames) {
 #pragma clang fp contract(off)

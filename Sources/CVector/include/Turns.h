@@ -18,11 +18,10 @@ SOSTENUTO_VECTOR sostenuto_integers sostenuto_turns(sostenuto_frames turns) {
 /* Sines that move their own phases, by the mean of their last two values. The mean keeps a strong feedback from hunting between
    two values (N. Tomisawa, "Tone production method for an electronic musical instrument", 1981).
 
-   Each frame waits for the one before, so what counts is how long a number takes through it. The sine is a polynomial in two
-   halves, y = x * low + x * t * high. The next phase is calculated from these, with the feedback in them from the start. Which
-   whole number of half turns is taken from it is known by then, from a cubic that is near the sine: what is left may be
-   a little more than a quarter turn. In double precision phases need no integers, and nothing is lost where a phase is close to a whole
-   turn. */
+   Each frame waits for the one before it, so the latency of one frame is the cost. The sine is a polynomial in two halves,
+   y = x * low + x * t * high. The next phase is calculated from these halves, times the feedback, without waiting for y. The whole
+   number of half turns in it is calculated beside that from a cubic approximation of the sine; since that is not exact, the rest
+   may be a little more than a quarter turn. Double precision needs no integers, and loses nothing close to a whole turn. */
 
 /* `left` in half turns, between -0.51 and 0.51, and `odd`, which turns the sign of the sine. The polynomial is that of
    `Corners.sine`, in half turns instead of quarters. */
