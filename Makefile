@@ -216,9 +216,11 @@ fuzz: deps ## Search for input that a reader or a running session stumbles over 
 
 check-vectors: deps ## Look for single lanes, calls and spills in the machine code of hot loops, for two processors
 	@Tools/vectors --self
-	for cpu in x86-64-v3 x86-64-v4; do \
-	  $(SWIFT) build --configuration release --scratch-path .build-vectors-$$cpu -Xcc -march=$$cpu --target Engine; \
-	done
+	builds=; for cpu in x86-64-v3 x86-64-v4; do \
+	  $(SWIFT) build --configuration release --scratch-path .build-vectors-$$cpu -Xcc -march=$$cpu --target Engine & \
+	  builds="$$builds $$!"; \
+	done; \
+	for build in $$builds; do wait $$build; done
 	@well=0; for cpu in x86-64-v3 x86-64-v4; do \
 	  Tools/vectors $$cpu .build-vectors-$$cpu/release/{Realtime,Processors,Sampler,Engine}.build/*.o || well=1; \
 	done; exit $$well
