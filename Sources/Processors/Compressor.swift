@@ -197,7 +197,7 @@ public struct Compressor: Kernel {
   }
 
   /// Passes a group's channels, of which the reductions in `room.rows` are all zero: one factor where makeup and mix rest.
-  @inline(__always) @_noLocks private func pass(
+  @inline(__always) @_noLocks private mutating func pass(
     _ block: Block, _ room: DynamicsRoom, _ first: Int, _ count: Int
   ) {
     let (makeup, mix) = (block.parameters[Self.makeup], block.parameters[Self.mix])
@@ -207,7 +207,7 @@ public struct Compressor: Kernel {
   }
 
   /// Multiplies a group's channels with the gains of the reductions in `room.rows`.
-  @inline(__always) @_noLocks private func multiply(
+  @inline(__always) @_noLocks private mutating func multiply(
     _ block: Block, _ room: DynamicsRoom, _ first: Int, _ count: Int
   ) {
     let makeup = block.parameters[Self.makeup]

@@ -234,7 +234,7 @@ public struct Delay: Kernel {
     return .sounding
   }
 
-  @inline(never) @_noLocks private func drop() {
+  @inline(never) @_noLocks private mutating func drop() {
     var channel = 0
     while channel < channels {
       DelayLine(lines + channel &* stride, length: length).drop(before: head)

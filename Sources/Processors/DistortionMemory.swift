@@ -10,7 +10,7 @@ struct ToneState: BitwiseCopyable {
   var isFollowed = false
 
   /// `decays`: the weights of the summands.
-  @_noLocks func low(_ decays: Frames) -> Float { followed ?? total(summands * decays) }
+  @_noLocks mutating func low(_ decays: Frames) -> Float { followed ?? total(summands * decays) }
 
   @_noLocks mutating func setLow(_ value: Float) { followed = value }
 

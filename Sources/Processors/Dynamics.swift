@@ -124,7 +124,7 @@ struct Dynamics: BitwiseCopyable {
   }
 
   /// Brings eight gains from their targets to the course that they take, in `room.turned`; one or two in rows.
-  @inline(__always) @_noLocks func follow(
+  @inline(__always) @_noLocks mutating func follow(
     _ group: Int, _ room: DynamicsRoom, _ shares: DynamicsShares, _ block: Block
   ) {
     let frames = Int64(truncatingIfNeeded: block.frames)
@@ -186,7 +186,7 @@ struct Dynamics: BitwiseCopyable {
 
   /// Lets reductions end that make no difference to a gain of one, where a 64-frame cell of engine time begins: the end of a
   /// release would else go on for long.
-  @inline(__always) @_noLocks func settle(_ block: Block) {
+  @inline(__always) @_noLocks mutating func settle(_ block: Block) {
     guard block.time & 63 == 0 else { return }
     if goesByRows {
       var gain = 0
@@ -206,7 +206,7 @@ struct Dynamics: BitwiseCopyable {
 
   /// True where nothing in a block leads a group's reductions away from zero, by the targets in `room.rows`. Of whole blocks
   /// only: what lies behind the end of others may be anything.
-  @inline(__always) @_noLocks func staysAtZero(
+  @inline(__always) @_noLocks mutating func staysAtZero(
     _ group: Int, _ count: Int, _ room: DynamicsRoom, _ block: Block
   ) -> Bool {
     guard block.frames == blockCapacity else { return false }
@@ -239,7 +239,7 @@ struct Dynamics: BitwiseCopyable {
 
 extension Dynamics {
   /// The same from rows of channels to rows. Audio thread.
-  @inline(__always) @_noLocks func followRows(
+  @inline(__always) @_noLocks mutating func followRows(
     _ group: Int, _ room: DynamicsRoom, _ shares: DynamicsShares, _ block: Block
   ) {
     if goesByRows { return follow(group, room, shares, block) }

@@ -247,7 +247,7 @@ public struct Echo: Kernel {
     return .sounding
   }
 
-  @inline(never) @_noLocks private func drop() {
+  @inline(never) @_noLocks private mutating func drop() {
     var channel = 0
     while channel < channels {
       line(channel).drop(before: head)
@@ -256,7 +256,7 @@ public struct Echo: Kernel {
   }
 
   /// Asks for what a pair of channels reads and writes in this block: with many echoes it is far away.
-  @inline(__always) @_noLocks private func fetch(_ first: Int) {
+  @inline(__always) @_noLocks private mutating func fetch(_ first: Int) {
     let past = Int(place > here ? place : here) &+ 4
     var channel = first
     while channel < channels, channel < first &+ 2 {

@@ -4,7 +4,7 @@ import Realtime
 /// The taps of an echo, and the feedback into its lines.
 extension Echo {
   /// Sixteen frames of a tap along the course or courses that are heard.
-  @inline(__always) @_noLocks private func tap(
+  @inline(__always) @_noLocks private mutating func tap(
     _ number: Int, _ line: DelayLine, _ position: Int, _ frame: Int, _ change: CrossfadeStream, _ rows: Rows
   ) -> Frames {
     let products = rows[Room.products]
@@ -22,7 +22,7 @@ extension Echo {
   }
 
   /// All taps but the last, each as loud as `slope` says.
-  @inline(__always) @_noLocks private func early(
+  @inline(__always) @_noLocks private mutating func early(
     _ line: DelayLine, _ position: Int, _ frame: Int, _ change: CrossfadeStream, _ rows: Rows, _ slope: Frames
   ) -> (sum: Frames, share: Frames) {
     var (sum, share, number) = (Frames(repeating: 0), Frames(repeating: 1), 0)
@@ -35,7 +35,7 @@ extension Echo {
   }
 
   /// A pair of channels, or a single one. One tap at rest has a loop of its own, in which the processor's registers are enough.
-  @inline(__always) @_noLocks func renderChannels(
+  @inline(__always) @_noLocks mutating func renderChannels(
     _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?
   ) {
     let change = block.crossfades[Self.change]
@@ -46,20 +46,20 @@ extension Echo {
     }
   }
 
-  @inline(never) @_noLocks private func renderResting(
+  @inline(never) @_noLocks private mutating func renderResting(
     _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?
   ) {
     renderFrames(block, channel, isPair, rows, entry, rests: true)
   }
 
-  @inline(never) @_noLocks private func render(
+  @inline(never) @_noLocks private mutating func render(
     _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?
   ) {
     renderFrames(block, channel, isPair, rows, entry, rests: false)
   }
 
   /// `rests`: one tap that glides has arrived.
-  @inline(__always) @_noLocks private func renderFrames(
+  @inline(__always) @_noLocks private mutating func renderFrames(
     _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?, rests: Bool
   ) {
     let other = isPair ? channel &+ 1 : channel

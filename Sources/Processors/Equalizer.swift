@@ -139,7 +139,7 @@ public struct Equalizer: Kernel {
   }
 
   /// Adds the part of the input that the entry still holds back: most bands change little, so that nothing dips.
-  @inline(never) @_noLocks private func passBeside(
+  @inline(never) @_noLocks private mutating func passBeside(
     _ input: InputPort, _ output: OutputPort, _ entry: UnsafePointer<Float>, _ frames: Int
   ) {
     var channel = 0

@@ -174,7 +174,7 @@ public struct Filter: Kernel {
   }
 
   private var restedBefore: Bool {
-    @inline(__always) @_noLocks get {
+    @inline(__always) @_noLocks mutating get {
       var channel = 0
       while channel < (isShared ? 1 : channels) {
         guard memory.sections[channel].restedBefore else { return false }

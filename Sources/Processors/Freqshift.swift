@@ -124,7 +124,7 @@ public struct Freqshift: Kernel {
   private static var few: Int { @inline(__always) @_noLocks get { 4 } }
 
   /// Gives the sound of a group twice, to the second output and to the room's rows; channel by channel.
-  @inline(__always) @_noLocks private func turnOn(
+  @inline(__always) @_noLocks private mutating func turnOn(
     _ block: Block, _ first: Int, _ count: Int, _ room: LaneRoom, _ parity: Int64
   ) {
     var channel = first
@@ -138,7 +138,7 @@ public struct Freqshift: Kernel {
   }
 
   /// The same of all channels at once.
-  @inline(never) @_noLocks private func turnAll(
+  @inline(never) @_noLocks private mutating func turnAll(
     _ block: Block, _ first: Int, _ count: Int, _ room: LaneRoom, _ parity: Int64
   ) {
     let (input, other) = (block.inputs[0], lanes.work)

@@ -80,7 +80,7 @@ extension Lfo {
   }
 
   /// Lets a channel begin a new cycle in some frames.
-  @inline(never) @_noLocks private func begin(
+  @inline(never) @_noLocks private mutating func begin(
     _ channel: Int, _ places: UnsafeMutablePointer<Int64>, _ rises: UInt64, _ block: Block
   ) {
     let voice = voices + channel

@@ -112,7 +112,7 @@ extension Lfo {
   }
 
   /// Random values of frames of several cycles.
-  @inline(never) @_noLocks func vary(_ wave: Wave, _ channel: Int, isSmooth: Bool, _ frames: Int) {
+  @inline(never) @_noLocks mutating func vary(_ wave: Wave, _ channel: Int, isSmooth: Bool, _ frames: Int) {
     var frame = 0
     while frame < frames {
       let places = wave.places + frame

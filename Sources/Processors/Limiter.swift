@@ -132,7 +132,7 @@ public struct Limiter: Kernel {
   }
 
   /// Brings the gain of some channels to this block's frames; true: it is 1 throughout.
-  @inline(__always) @_noLocks private func reduce(
+  @inline(__always) @_noLocks private mutating func reduce(
     _ block: Block, _ row: LimiterGain, _ first: Int, _ end: Int
   ) -> Bool {
     let ceiling = block.parameters[Self.ceiling]
@@ -143,7 +143,7 @@ public struct Limiter: Kernel {
   }
 
   /// The loudest frame of those from which this block's peaks are made. What is behind its frames may make it louder.
-  @inline(__always) @_noLocks private func loudest(_ first: Int, _ end: Int) -> Float {
+  @inline(__always) @_noLocks private mutating func loudest(_ first: Int, _ end: Int) -> Float {
     var most = SIMD16<UInt32>(repeating: 0)
     var channel = first
     while channel < end {
@@ -159,7 +159,7 @@ public struct Limiter: Kernel {
     return Float(bitPattern: largest(most))
   }
 
-  @inline(never) @_noLocks private func smooth(
+  @inline(never) @_noLocks private mutating func smooth(
     _ block: Block, _ row: LimiterGain, _ first: Int, _ end: Int, isQuiet: Bool
   ) {
     let frames = block.frames
@@ -200,7 +200,7 @@ public struct Limiter: Kernel {
   }
 
   /// Smooths the gains in `work`, to `row.parts` as floats.
-  @inline(__always) @_noLocks private func average(
+  @inline(__always) @_noLocks private mutating func average(
     _ row: LimiterGain, _ work: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
     let (count, order) = (Int64(truncatingIfNeeded: frames), Int64(truncatingIfNeeded: span.order))
@@ -233,7 +233,7 @@ public struct Limiter: Kernel {
   }
 
   /// The loudest peaks of some channels.
-  @inline(__always) @_noLocks private func peaks(_ first: Int, _ end: Int, _ frame: Int) -> Frames {
+  @inline(__always) @_noLocks private mutating func peaks(_ first: Int, _ end: Int, _ frame: Int) -> Frames {
     var most = Frames(repeating: 0)
     var channel = first
     while channel < end {

@@ -63,7 +63,7 @@ struct LoopMemory: BitwiseCopyable {
   @_noLocks mutating func move(to memory: UnsafeMutableRawPointer) { base = memory }
 
   /// Takes a block's sound.
-  @_noLocks func take(_ input: InputPort) {
+  @_noLocks mutating func take(_ input: InputPort) {
     var channel = 0
     while channel < channels {
       let (to, from) = (row(channel).input, input[channel])
@@ -77,7 +77,7 @@ struct LoopMemory: BitwiseCopyable {
   }
 
   /// Writes a block's result.
-  @_noLocks func give(_ output: OutputPort) {
+  @_noLocks mutating func give(_ output: OutputPort) {
     var channel = 0
     while channel < channels {
       multiplyWhole(row(channel).output, 1, to: output[channel])
@@ -102,7 +102,7 @@ struct LoopMemory: BitwiseCopyable {
   }
 
   /// Keeps what came last.
-  @_noLocks func keepPast() {
+  @_noLocks mutating func keepPast() {
     var channel = 0
     while channel < channels {
       let row = row(channel)
@@ -116,7 +116,7 @@ struct LoopMemory: BitwiseCopyable {
   }
 
   /// Lets the end of a loop lead to its beginning.
-  @_noLocks func joinEnd(_ length: Int) {
+  @_noLocks mutating func joinEnd(_ length: Int) {
     let first = length &- join
     var channel = 0
     while channel < channels {

@@ -205,7 +205,7 @@ public struct Looper: Kernel {
   }
 
   /// The frame at which a recording that waits begins, if the transport comes there in this block; at once if it stands.
-  @_noLocks private func due(_ block: Block, _ frame: Int) -> Int? {
+  @_noLocks private mutating func due(_ block: Block, _ frame: Int) -> Int? {
     let now = block.time &+ Int64(frame)
     guard let transport = block.transport?.pointee, transport.isRolling,
       let found = transport.frame(ofQuarters: start, from: now)
@@ -215,7 +215,7 @@ public struct Looper: Kernel {
   }
 
   /// The next frame, up to `end`, at which something ends or begins.
-  @_noLocks private func bound(_ block: Block, _ frame: Int, _ end: Int) -> Int {
+  @_noLocks private mutating func bound(_ block: Block, _ frame: Int, _ end: Int) -> Int {
     var left = end &- frame
     if state == .recording { left = least(left, (goal > 0 ? goal : memory.capacity) &- length) }
     if heard.isMoving { left = least(left, heard.framesLeft) }

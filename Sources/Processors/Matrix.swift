@@ -176,7 +176,7 @@ public struct Matrix: Kernel {
   @_noLocks public mutating func isFinished() -> Bool { !isMoving }
 
   var isMoving: Bool {
-    @_noLocks get {
+    @_noLocks mutating get {
       if masterRamp.isMoving || travels.isMoving { return true }
       var index = 0
       while index < rows {
@@ -246,7 +246,7 @@ public struct Matrix: Kernel {
   }
 
   /// Points `sources` at each input times its gain, or at the input itself at unity.
-  @_noLocks private func scaleInputs(_ input: InputPort, _ frames: Int) {
+  @_noLocks private mutating func scaleInputs(_ input: InputPort, _ frames: Int) {
     var i = 0
     while i < rows {
       scaleInput(i, input[i], frames)
@@ -254,7 +254,8 @@ public struct Matrix: Kernel {
     }
   }
 
-  @inline(__always) @_noLocks func scaleInput(_ i: Int, _ from: UnsafePointer<Float>, _ frames: Int) {
+  @inline(__always) @_noLocks mutating func scaleInput(_ i: Int, _ from: UnsafePointer<Float>, _ frames: Int)
+  {
     let to = scaled + i &* blockCapacity
     if inRamps[i].isMoving {
       inRamps[i].fill(to, frames: frames)

@@ -114,7 +114,7 @@ extension Matrix {
   }
 
   /// Gives the gains at rest their own values back.
-  @_noLocks private func restore(_ elements: ModulatedElements) {
+  @_noLocks private mutating func restore(_ elements: ModulatedElements) {
     var index = 0
     while index < elements.count {
       let entry = elements.list[index]
@@ -127,7 +127,7 @@ extension Matrix {
   }
 
   /// As `scaleInputs`, with the modulated gains.
-  @_noLocks private func scale(
+  @_noLocks private mutating func scale(
     _ input: InputPort, _ elements: ModulatedElements, _ moved: Moved, _ frames: Int
   ) {
     var i = 0

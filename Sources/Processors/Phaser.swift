@@ -157,7 +157,7 @@ public struct Phaser: Kernel {
   }
 
   /// Poles of eight channels in each frame: (g - 1) / (g + 1) with g = tan(pi f / rate).
-  @inline(__always) @_noLocks private func aim(_ block: Block, _ first: Int, _ count: Int) {
+  @inline(__always) @_noLocks private mutating func aim(_ block: Block, _ first: Int, _ count: Int) {
     let parameters = block.parameters
     let (freq, depth, spread) = (parameters[Self.freq], parameters[Self.depth], parameters[Self.spread])
     let turn = 3.141_592_7 / block.rate

@@ -160,7 +160,7 @@ public struct Pitchshift: Kernel {
   }
 
   /// Writes the block to the lines.
-  @_noLocks private func write(_ block: Block, _ rows: Rows, _ entry: UnsafePointer<Float>?) {
+  @_noLocks private mutating func write(_ block: Block, _ rows: Rows, _ entry: UnsafePointer<Float>?) {
     let (edge, sum) = (rows[5], line(channels))
     var frame = 0
     while frame < block.frames {
@@ -250,7 +250,7 @@ public struct Pitchshift: Kernel {
   }
 
   /// By how many frames the delay changes, so that the sound before the new place is like that before the old one.
-  @_noLocks private func likest(_ place: Int, _ sign: Int) -> Double {
+  @_noLocks private mutating func likest(_ place: Int, _ sign: Int) -> Double {
     let line = line(channels > 1 ? channels : 0)
     let start = place &- times.window
     var (squares, frame) = (Frames(repeating: 0), 0)
@@ -283,7 +283,8 @@ public struct Pitchshift: Kernel {
   }
 
   /// 2 sum(xy) / sum(x^2 + y^2) of two parts of the past, the second of them `lag` frames earlier.
-  @_noLocks private func likeness(_ line: DelayLine, _ start: Int, _ own: Float, _ lag: Int) -> Float {
+  @_noLocks private mutating func likeness(_ line: DelayLine, _ start: Int, _ own: Float, _ lag: Int) -> Float
+  {
     var (product, power) = (Frames(repeating: 0), Frames(repeating: 0))
     var frame = 0
     while frame < times.window {

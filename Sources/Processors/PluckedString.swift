@@ -106,9 +106,12 @@ public struct PluckedString: Kernel {
     var channel = 0
     while channel < count {
       pluck(block, channel, entry, work)
-      let rest = work.rest(block, channel, memory)
-      if rest == nil { work.prepare(block, channel, memory) }
-      if !(rest.map { run(block, channel, work, $0) } ?? run(block, channel, work)) { isQuiet = false }
+      if let rest = work.rest(block, channel, memory) {
+        if !run(block, channel, work, rest) { isQuiet = false }
+      } else {
+        work.prepare(block, channel, memory)
+        if !run(block, channel, work) { isQuiet = false }
+      }
       channel &+= 1
     }
     quiet.update(block, silent: isQuiet)
@@ -118,7 +121,7 @@ public struct PluckedString: Kernel {
   }
 
   /// Writes what goes into the string: the input, and noise of one period after each rise of the gate.
-  @inline(__always) @_noLocks private func pluck(
+  @inline(__always) @_noLocks private mutating func pluck(
     _ block: Block, _ channel: Int, _ entry: UnsafePointer<Float>?, _ work: StringWork
   ) {
     let (input, gate) = (block.inputs[0][channel], block.inputs[1])
@@ -136,7 +139,7 @@ public struct PluckedString: Kernel {
     addPlucks(block, channel, gate[channel], pluck, work)
   }
 
-  @inline(never) @_noLocks private func addPlucks(
+  @inline(never) @_noLocks private mutating func addPlucks(
     _ block: Block, _ channel: Int, _ gate: UnsafePointer<Float>, _ pluck: UnsafeMutablePointer<Pluck>,
     _ work: StringWork
   ) {
@@ -165,7 +168,7 @@ public struct PluckedString: Kernel {
 
   /// Writes a channel's block of whole vectors, at rest, of a string so long that vectors can be calculated at once. The
   /// same bits as by the other function. True when all of it is inaudible.
-  @inline(never) @_noLocks private func run(
+  @inline(never) @_noLocks private mutating func run(
     _ block: Block, _ channel: Int, _ work: StringWork, _ rest: StringRest
   ) -> Bool {
     let (line, history) = (memory.line(channel), memory.history(channel))
@@ -201,7 +204,7 @@ public struct PluckedString: Kernel {
   }
 
   /// Writes a channel's block. True when all of it is inaudible.
-  @_noLocks private func run(_ block: Block, _ channel: Int, _ work: StringWork) -> Bool {
+  @_noLocks private mutating func run(_ block: Block, _ channel: Int, _ work: StringWork) -> Bool {
     let (line, history) = (memory.line(channel), memory.history(channel))
     let (spread, whole) = (memory.spread, Int(work.wholes[0]))
     // Frames that can be calculated at once, since the loop is longer.

@@ -230,7 +230,7 @@ public struct Reverb: Kernel {
   // MARK: Sound
 
   /// Finds where rings are read and written.
-  @inline(__always) @_noLocks private func find(_ block: Block, _ rows: ReverbRows) {
+  @inline(__always) @_noLocks private mutating func find(_ block: Block, _ rows: ReverbRows) {
     let (size, before) = (block.crossfades[Self.size], block.crossfades[Self.predelay])
     tank.findLines(Self.lengths(size.new, block.rate), rows.from)
     let delays = ReverbTank.diffusers * block.rate * (1 / 48_000)
@@ -242,7 +242,7 @@ public struct Reverb: Kernel {
 
   /// Brings the input to both buses, through predelay and all-passes; then the first one has half of what goes to even
   /// lines and of what goes to odd ones, and the second one half of the difference.
-  @inline(__always) @_noLocks private func takeIn(
+  @inline(__always) @_noLocks private mutating func takeIn(
     _ block: Block, _ entry: UnsafePointer<Float>?, _ rows: ReverbRows, _ start: Int
   ) {
     // Both sides have the same sound of one channel, which one ring remembers.
@@ -258,7 +258,7 @@ public struct Reverb: Kernel {
   }
 
   /// The same as `sostenuto_diffuse`, of part of a cell or while gains move.
-  @inline(never) @_noLocks private func diffuse(
+  @inline(never) @_noLocks private mutating func diffuse(
     _ rows: ReverbRows, _ right: UnsafePointer<Float>, _ start: Int, _ frames: Int
   ) {
     tank.diffuse(0, UnsafePointer(rows.input), start, frames, moves: moves, rows)
@@ -275,7 +275,7 @@ public struct Reverb: Kernel {
   }
 
   /// Brings the input of one side through the predelay.
-  @inline(__always) @_noLocks private func takeIn(
+  @inline(__always) @_noLocks private mutating func takeIn(
     _ block: Block, _ bus: Int, _ entry: UnsafePointer<Float>?, _ rows: ReverbRows
   ) {
     let (input, predelay, frames) = (block.inputs[0], block.crossfades[Self.predelay], block.frames)
@@ -292,7 +292,7 @@ public struct Reverb: Kernel {
         sum += input[channel].vector(frame)
         channel &+= 2
       }
-      if isWidening, bus == 1 { sum = mixed(input[first], sum, frame, rows) }
+      if isWidening, bus == 1 { sum = Self.mixed(input[first], sum, frame, rows) }
       if let entry { sum *= entry.vector(frame) }
       let after = new == 0 ? sum : past.vector(frame)
       if let blend = predelay.blend {
@@ -309,7 +309,7 @@ public struct Reverb: Kernel {
   }
 
   /// What one channel for all was, and what several are, while it becomes several.
-  @inline(never) @_noLocks private func mixed(
+  @inline(never) @_noLocks private static func mixed(
     _ one: UnsafePointer<Float>, _ several: Frames, _ frame: Int, _ rows: ReverbRows
   ) -> Frames {
     let share = rows.shares.vector(frame)
@@ -323,7 +323,7 @@ public struct Reverb: Kernel {
   }
 
   /// Crossfades the lines while the size changes.
-  @inline(__always) @_noLocks private func blendLines(_ block: Block, _ rows: ReverbRows) {
+  @inline(__always) @_noLocks private mutating func blendLines(_ block: Block, _ rows: ReverbRows) {
     let size = block.crossfades[Self.size]
     guard let blend = size.blend else { return }
     tank.findLines(Self.lengths(size.old, block.rate), rows.olds)
@@ -342,7 +342,7 @@ public struct Reverb: Kernel {
   }
 
   /// Sends a part of a cell round, or a cell while coefficients move.
-  @inline(never) @_noLocks private func goRoundPart(_ frames: Int, _ rows: ReverbRows) {
+  @inline(never) @_noLocks private mutating func goRoundPart(_ frames: Int, _ rows: ReverbRows) {
     let count = Int64(truncatingIfNeeded: frames)
     if moves {
       sostenuto_go_round(
@@ -353,7 +353,7 @@ public struct Reverb: Kernel {
   }
 
   /// Writes an output: a sum of lines, and the input.
-  @inline(__always) @_noLocks private func giveOut(
+  @inline(__always) @_noLocks private mutating func giveOut(
     _ block: Block, _ channel: Int, _ sum: UnsafePointer<Float>, _ rows: ReverbRows
   ) {
     let (input, output) = (block.inputs[0], block.outputs[0])
@@ -368,7 +368,7 @@ public struct Reverb: Kernel {
         dry += input[source].vector(frame)
         source &+= output.count
       }
-      if isWidening { dry = mixed(input[first], dry, frame, rows) }
+      if isWidening { dry = Self.mixed(input[first], dry, frame, rows) }
       if !mix.isSteady { m = limited(mix.vector(0, frame) * 0.01, 0, 1) }
       output[channel].store(dry * (1 - m) + sum.vector(frame) * m + 0, frame)
       frame &+= 16

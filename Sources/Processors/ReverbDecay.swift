@@ -149,7 +149,7 @@ extension ReverbTank {
   /// At rest five products do instead of eight: with c s for the state of the first section, and d of the second one in the
   /// first. The state of the second section is then d / b as large; where b is nearly zero, nothing of it is heard, and it
   /// is dropped.
-  @inline(never) @_noLocks func settle() {
+  @inline(never) @_noLocks mutating func settle() {
     let (low, high) = (ReverbSection(numbers), ReverbSection(numbers + 64))
     resting.store(low.a, 0)
     resting.store(low.b * low.c * high.d, 16)
@@ -161,7 +161,7 @@ extension ReverbTank {
   }
 
   /// The states for moving coefficients, of those at rest. Where c is zero, nothing is left of the first one.
-  @inline(never) @_noLocks func loosen() {
+  @inline(never) @_noLocks mutating func loosen() {
     let (low, high) = (ReverbSection(numbers), ReverbSection(numbers + 64))
     states.store(sostenuto_numbers(states.vector(0) / (low.c * high.d)), 0)
     states.store(states.vector(16) * (high.b / high.d), 16)

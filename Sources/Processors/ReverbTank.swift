@@ -180,7 +180,7 @@ struct ReverbTank: BitwiseCopyable {
   }
 
   /// Ends a block: closes the rings, and moves their places on.
-  @inline(__always) @_noLocks func end(_ frames: Int, _ rows: ReverbRows) {
+  @inline(__always) @_noLocks mutating func end(_ frames: Int, _ rows: ReverbRows) {
     let count = Int32(truncatingIfNeeded: frames)
     let rings = sostenuto_are_at_ends(places, sizes, count)
     let others = sostenuto_are_at_ends(places + 16, sizes + 16, count) & Self.others
@@ -190,7 +190,7 @@ struct ReverbTank: BitwiseCopyable {
   }
 
   /// Closes some rings, a bit each.
-  @inline(never) @_noLocks private func close(_ rings: UInt32, _ frames: Int, _ rows: ReverbRows) {
+  @inline(never) @_noLocks private mutating func close(_ rings: UInt32, _ frames: Int, _ rows: ReverbRows) {
     var rings = rings
     while rings != 0 {
       let ring = rings.trailingZeroBitCount
@@ -257,7 +257,7 @@ struct ReverbTank: BitwiseCopyable {
   }
 
   /// Drops the cell before the next frame in all rings, of which nothing can be heard.
-  @inline(never) @_noLocks func drop() {
+  @inline(never) @_noLocks mutating func drop() {
     var ring = 0
     while ring < Self.ringCount {
       let (frames, size, place) = (sound + Int(starts[ring]), Int(sizes[ring]), Int(places[ring]))

@@ -96,7 +96,7 @@ struct Section: BitwiseCopyable {
   }
 
   /// The first of the `have` frames from `frame` on that the table is not for; 16: none.
-  @_noLocks private func change(_ p: SectionParameters, _ frame: Int, _ have: Int) -> Int {
+  @_noLocks private mutating func change(_ p: SectionParameters, _ frame: Int, _ have: Int) -> Int {
     if p.isSteady { return fits(p, 0) ? 16 : 0 }
     guard knownRate == p.rate, knownResponse == p.new || knownResponse == p.old else { return 0 }
     let share = Frames(repeating: knownResponse == p.new ? 1 : 0)
@@ -121,7 +121,7 @@ struct Section: BitwiseCopyable {
 
   /// True when the table stood for the frames of the unfinished group too.
   var restedBefore: Bool {
-    @inline(__always) @_noLocks get { past.equals(known[0], known[1], known[2], knownResponse) }
+    @inline(__always) @_noLocks mutating get { past.equals(known[0], known[1], known[2], knownResponse) }
   }
 
   /// The table stood for part of a block.

@@ -142,18 +142,18 @@ struct SectionPast: BitwiseCopyable {
   }
 
   /// True when all frames were as these parameters, which are steady, are.
-  @inline(__always) @_noLocks func equals(_ p: SectionParameters) -> Bool {
+  @inline(__always) @_noLocks mutating func equals(_ p: SectionParameters) -> Bool {
     equals(p.freq[0], p.q[0], p.gain[0], p.new)
   }
 
-  @inline(__always) @_noLocks func equals(
+  @inline(__always) @_noLocks mutating func equals(
     _ freq: Float, _ q: Float, _ gain: Float, _ response: Response
   ) -> Bool {
     isLevel && new == response && self.freq[0] == freq && self.q[0] == q && self.gain[0] == gain
   }
 
   /// Writes the rows of a window: `lane` frames of the past, then those of the block.
-  @_noLocks func write(_ p: SectionParameters, _ lane: Int, _ rows: UnsafeMutablePointer<Float>) {
+  @_noLocks mutating func write(_ p: SectionParameters, _ lane: Int, _ rows: UnsafeMutablePointer<Float>) {
     rows.store(all(freq), 0)
     rows.store(all(q), SectionWindow.apart)
     rows.store(all(gain), 2 &* SectionWindow.apart)

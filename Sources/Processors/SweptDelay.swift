@@ -157,7 +157,7 @@ struct SweptDelay: BitwiseCopyable {
     return .sounding
   }
 
-  @inline(never) @_noLocks private func drop() {
+  @inline(never) @_noLocks private mutating func drop() {
     var channel = 0
     while channel < channels {
       line(channel).drop(before: head)
@@ -166,7 +166,7 @@ struct SweptDelay: BitwiseCopyable {
   }
 
   /// One channel.
-  @_noLocks private func render(
+  @_noLocks private mutating func render(
     _ block: Block, _ motion: Motion, _ channel: Int, _ line: DelayLine, _ entry: UnsafePointer<Float>?
   ) {
     let (input, output) = (block.inputs[0][channel], block.outputs[0][channel])

@@ -61,7 +61,7 @@ public struct Transient: Kernel {
     reset()
   }
 
-  @_noLocks private func reset() {
+  @_noLocks private mutating func reset() {
     fast.reset(to: 0)
     slow.reset(to: 0)
     long.reset(to: 0)
@@ -112,12 +112,12 @@ public struct Transient: Kernel {
       let count = fast.gains &- first < 8 ? fast.gains &- first : 8
       // The fast envelope's logarithms stand in the outputs, until they are written.
       key.write(block, room, first, count, isLinked: fast.isLinked)
-      follow(fast, block, room, first, up: nil, rise, down: nil, fall)
+      Self.follow(&fast, block, room, first, up: nil, rise, down: nil, fall)
       keep(block, room, first, count)
-      follow(slow, block, room, first, up: length, rise, down: nil, rise)
+      Self.follow(&slow, block, room, first, up: length, rise, down: nil, rise)
       add(block, room, first, count, ofSustain: false)
       key.write(block, room, first, count, isLinked: fast.isLinked)
-      follow(long, block, room, first, up: nil, rise, down: tail, fall)
+      Self.follow(&long, block, room, first, up: nil, rise, down: tail, fall)
       add(block, room, first, count, ofSustain: true)
       if !input.isSilent {
         turnIntoGains(block, room, count)
@@ -130,8 +130,8 @@ public struct Transient: Kernel {
   }
 
   /// Turns a group's rows into an envelope of what is in them.
-  @inline(__always) @_noLocks private func follow(
-    _ envelope: Dynamics, _ block: Block, _ room: DynamicsRoom, _ first: Int,
+  @inline(__always) @_noLocks private static func follow(
+    _ envelope: inout Dynamics, _ block: Block, _ room: DynamicsRoom, _ first: Int,
     up: ParameterStream?, _ rise: Frames, down: ParameterStream?, _ fall: Frames
   ) {
     var frame = 0

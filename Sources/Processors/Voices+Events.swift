@@ -290,7 +290,7 @@ extension Voices {
 
   // MARK: Signals
 
-  @_noLocks func followAll(at frame: Int) {
+  @_noLocks mutating func followAll(at frame: Int) {
     var midi = 0
     while midi < VoiceKeys.count {
       follow(midi, at: frame)
@@ -299,7 +299,7 @@ extension Voices {
   }
 
   /// Moves the signals of a MIDI channel's notes to what has changed.
-  @_noLocks func follow(_ midi: Int, at frame: Int) {
+  @_noLocks mutating func follow(_ midi: Int, at frame: Int) {
     var channel = 0
     while channel < count {
       let voice = channels + channel
@@ -326,7 +326,7 @@ extension Voices {
   }
 
   /// Moves sounding notes to the present tuning of their keys.
-  @_noLocks private func retune(at frame: Int) {
+  @_noLocks private mutating func retune(at frame: Int) {
     var channel = 0
     while channel < count {
       let voice = channels + channel

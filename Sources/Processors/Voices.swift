@@ -250,12 +250,12 @@ public struct Voices: Kernel {
   }
 
   /// Notes that the outputs are not zero any more. What a change finds written before has its frames.
-  @_noLocks func willChange(_ channel: Int, at frame: Int) { write(channel, to: frame) }
+  @_noLocks mutating func willChange(_ channel: Int, at frame: Int) { write(channel, to: frame) }
 
   @_noLocks mutating func noteBegin() { hasBegun = true }
 
   /// Writes the frames of a channel up to `frame`, as they are before something changes there.
-  @_noLocks private func write(_ channel: Int, to frame: Int) {
+  @_noLocks private mutating func write(_ channel: Int, to frame: Int) {
     guard let outputs, let scratch else { return }
     let voice = channels + channel
     let from = Int(voice.pointee.written)
