@@ -179,7 +179,7 @@ struct FilterBank {
   }
 
   /// Applies the updates of a frame.
-  @_noLocks private func apply(_ state: UnsafeMutablePointer<Float>, _ number: Int, _ frame: Int) {
+  @_noLocks private mutating func apply(_ state: UnsafeMutablePointer<Float>, _ number: Int, _ frame: Int) {
     var index = Int(heads[number &* 64 &+ frame])
     while index >= 0 {
       let update = updates[index]
@@ -202,7 +202,7 @@ struct FilterBank {
   }
 
   /// Computes coefficients from the updates' arguments.
-  @_noLocks private func design(_ rate: Float) {
+  @_noLocks private mutating func design(_ rate: Float) {
     var first = 0
     while first < updateCount {
       let wish = wishes + first
@@ -221,7 +221,7 @@ struct FilterBank {
   // MARK: Sound
 
   /// Filters `frames` of a group in place: rows of `stride` floats, one per voice. Audio thread.
-  @_noLocks func process(
+  @_noLocks mutating func process(
     _ group: Int, units count: Int, left leftRows: UnsafeMutablePointer<Float>,
     right rightRows: UnsafeMutablePointer<Float>?, frames: Int, rate: Float
   ) {
@@ -233,7 +233,7 @@ struct FilterBank {
     if let rightRows { turn(rightRows, right, frames, isBack: true) }
   }
 
-  @_noLocks private func run(_ group: Int, _ number: Int, _ frames: Int, isStereo: Bool) {
+  @_noLocks private mutating func run(_ group: Int, _ number: Int, _ frames: Int, isStereo: Bool) {
     let state = unit(group, number)
     var frame = 0
     while frame < frames {
@@ -252,7 +252,7 @@ struct FilterBank {
   }
 
   /// Filters one side; returns the final coefficients.
-  @_noLocks @inline(__always) private func filter(
+  @_noLocks @inline(__always) private mutating func filter(
     _ side: UnsafeMutablePointer<Float>, _ state: UnsafeMutablePointer<Float>, _ from: Int, _ to: Int,
     _ coefficients: Lanes, _ change: Lanes
   ) -> Lanes {
@@ -281,7 +281,7 @@ struct FilterBank {
   // MARK: Transposition
 
   /// Transposes rows of frames (per voice) to rows of voices (per frame), or back. Audio thread.
-  @_noLocks private func turn(
+  @_noLocks private mutating func turn(
     _ rows: UnsafeMutablePointer<Float>, _ columns: UnsafeMutablePointer<Float>, _ frames: Int, isBack: Bool
   ) {
     var frame = 0

@@ -78,9 +78,9 @@ struct EffectChains {
     let output = spare
     let old = spare + 160
     let place = spare + 320
-    run(half, plan, sums, frames, to: output)
+    Self.run(runners + half &* Self.perPlan, &plan, sums, frames, to: output)
     if fade.isMoving {
-      run(1 &- half, before, sums, frames, to: old)
+      Self.run(runners + (1 &- half) &* Self.perPlan, &before, sums, frames, to: old)
       fade.fill(place, frames: frames)
       for index in 0..<frames {
         output[index] = old[index] + (output[index] - old[index]) * place[index]
@@ -94,30 +94,32 @@ struct EffectChains {
   }
 
   private var isQuiet: Bool {
-    @_noLocks get {
+    @_noLocks mutating get {
       for index in 0..<Self.perPlan where !runners[half &* Self.perPlan &+ index].isQuiet { return false }
       return true
     }
   }
 
-  /// Output of one plan, two rows of 80 floats.
-  @_noLocks private func run(
-    _ half: Int, _ plan: EffectPlan, _ sums: UnsafeMutablePointer<Float>, _ frames: Int,
-    to output: UnsafeMutablePointer<Float>
+  /// Output of one plan and its runners, two rows of 80 floats. The plan is where it stands: by value, or without `inout`, each
+  /// block would copy it twice.
+  @_noLocks private static func run(
+    _ runners: UnsafeMutablePointer<EffectRunner>, _ plan: inout EffectPlan,
+    _ sums: UnsafeMutablePointer<Float>, _ frames: Int, to output: UnsafeMutablePointer<Float>
   ) {
     for index in 0..<160 { output[index] = 0 }
-    withUnsafePointer(to: plan.units) { units in
+    let (counts, shares) = (plan.counts, plan.shares)
+    withUnsafePointer(to: &plan.units) { units in
       let units = UnsafeRawPointer(units).assumingMemoryBound(to: EffectUnit.self)
       for bus in 0..<EffectPlan.buses {
-        let count = Int(bus == 0 ? plan.counts.0 : (bus == 1 ? plan.counts.1 : plan.counts.2))
-        let share = bus == 0 ? plan.shares.0 : (bus == 1 ? plan.shares.1 : plan.shares.2)
+        let count = Int(bus == 0 ? counts.0 : (bus == 1 ? counts.1 : counts.2))
+        let share = bus == 0 ? shares.0 : (bus == 1 ? shares.1 : shares.2)
         guard share > 0 else { continue }
         let sum = sums + Sum.place(bus == 0 ? 0 : (bus == 1 ? Sum.reverb : Sum.chorus))
         for index in 0..<frames {
           var sound = SIMD2(sum[index], sum[Sum.side &+ index])
           for number in 0..<count {
             let unit = bus &* EffectPlan.most &+ number
-            sound = runners[half &* Self.perPlan &+ unit].next(units[unit], sound)
+            sound = runners[unit].next(units[unit], sound)
           }
           output[index] += sound.x * share
           output[80 &+ index] += sound.y * share

@@ -48,6 +48,8 @@ extension Sampler {
   /// Adds the frames `from..<to` of all voices. Within a group of sixteen slots plain voices come first, then
   /// the others, each in slot order. Audio thread.
   @_noLocks mutating func render(from: Int, to: Int) {
+    // Once, and not for each voice.
+    let context = context
     for group in 0..<Self.slots / FilterBank.lanes {
       let word = active[group &>> 2] &>> UInt64((group & 3) &* 16)
       var bits = word & 0xFFFF
@@ -74,7 +76,7 @@ extension Sampler {
   }
 
   /// Asks for what a voice needs, while the one before it is rendered: all of them together exceed the first cache.
-  @_noLocks @inline(__always) private func fetch(_ slot: Int) {
+  @_noLocks @inline(__always) private mutating func fetch(_ slot: Int) {
     let voice = voicePool + slot
     sostenuto_fetch(voice, Int64(MemoryLayout<Voice>.stride))
     let region = voice.pointee.region
@@ -90,6 +92,7 @@ extension Sampler {
   }
 
   @_noLocks private mutating func renderShaped(_ group: Int, _ lanes: UInt64, from: Int, to: Int) {
+    let context = context
     bank.begin()
     var units = 0
     var stereo: UInt64 = 0
@@ -144,7 +147,7 @@ extension Sampler {
   }
 
   /// Adds sixteen frames of the rows to the sums, voice after voice.
-  @_noLocks @inline(__always) private func mix(
+  @_noLocks @inline(__always) private mutating func mix(
     _ lanes: UInt64, _ stereo: UInt64, _ frame: Int, to sum: UnsafeMutablePointer<Float>
   ) {
     var left = vector(sum)
@@ -163,7 +166,7 @@ extension Sampler {
   }
 
   /// The lanes whose voices belong to an output.
-  @_noLocks private func lanes(_ group: Int, _ lanes: UInt64, of output: Int) -> UInt64 {
+  @_noLocks private mutating func lanes(_ group: Int, _ lanes: UInt64, of output: Int) -> UInt64 {
     var members: UInt64 = 0
     var bits = lanes
     while bits != 0 {
@@ -175,7 +178,7 @@ extension Sampler {
   }
 
   /// Adds the rows to the sum of a send, with each voice's share.
-  @_noLocks private func send(
+  @_noLocks private mutating func send(
     _ lanes: UInt64, _ stereo: UInt64, _ frames: Int, _ shares: UnsafeMutablePointer<Float>,
     to sum: UnsafeMutablePointer<Float>
   ) {

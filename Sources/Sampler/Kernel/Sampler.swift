@@ -304,7 +304,7 @@ public struct Sampler: Kernel {
   }
 
   /// Writes a sum to an output, with its level.
-  @_noLocks private func write(_ block: Block, _ number: Int) {
+  @_noLocks private mutating func write(_ block: Block, _ number: Int) {
     let output = block.outputs[number]
     let level = block.parameters[Parameter.level]
     let frames = level.frames(0)

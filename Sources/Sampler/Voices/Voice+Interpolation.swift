@@ -117,7 +117,7 @@ extension Voice {
 
   /// Planes in which the frames `first..<end` are those that are heard: the sample's, or those of its loop's seam. nil:
   /// they have to be looked up one by one. Audio thread.
-  @_noLocks @inline(__always) func planes(_ first: Int, _ end: Int) -> HeardPlanes? {
+  @_noLocks @inline(__always) mutating func planes(_ first: Int, _ end: Int) -> HeardPlanes? {
     if !isLooping
       || (end <= region.pointee.loopEnd &- region.pointee.crossfade
         && (!hasLooped || first >= region.pointee.loopStart))
@@ -130,7 +130,7 @@ extension Voice {
 
   /// The same for some points around every position up to `last`: `before` of them before it, and `after` from it on. A
   /// voice that has to end, or that leaves its loop meanwhile, is looked after frame by frame.
-  @_noLocks @inline(__always) func planes(
+  @_noLocks @inline(__always) mutating func planes(
     around last: Int64, before: Int = 1, after: Int = 3
   ) -> HeardPlanes? {
     let final = Int(last >> 32)
@@ -171,7 +171,7 @@ extension Voice {
     return sides
   }
 
-  @_noLocks @inline(__always) private func even(_ planes: HeardPlanes, _ increment: Int64) -> Sides {
+  @_noLocks @inline(__always) private mutating func even(_ planes: HeardPlanes, _ increment: Int64) -> Sides {
     let fraction = fractions(position: position, increment: increment)
     let left =
       Taps(planes.left, position: position, increment: increment).interpolated(fraction) * planes.scale
@@ -183,7 +183,7 @@ extension Voice {
   }
 
   /// The increment grows linearly, within a control period of moving pitch.
-  @_noLocks @inline(__always) private func changing(
+  @_noLocks @inline(__always) private mutating func changing(
     _ planes: HeardPlanes, _ increment: Int64, _ change: Int64
   ) -> Sides {
     let fraction = fractions(position: position, increment: increment, change: change)
@@ -279,7 +279,7 @@ extension Voice {
 
   /// The frame heard at `place`: wrapped, and near the loop's end crossfaded with the frames before its
   /// start.
-  @_noLocks @inline(__always) func heard(_ plane: SamplePlane, _ place: Int) -> Float {
+  @_noLocks @inline(__always) mutating func heard(_ plane: SamplePlane, _ place: Int) -> Float {
     guard isLooping else { return plane[place] }
     let loop = region.pointee.loop
     return loop.heard(plane, hasLooped || place >= loop.end ? loop.folded(place) : place)

@@ -75,7 +75,7 @@ extension Voice {
   }
 
   /// The frames `first..<end` as they are heard, side by side: of the sample, of its loop's seam, or copied.
-  @_noLocks @inline(__always) private func planes(
+  @_noLocks @inline(__always) private mutating func planes(
     _ context: VoiceContext, _ first: Int, _ end: Int
   ) -> SincTable.Planes {
     let isStereo = region.pointee.isStereo
@@ -85,7 +85,7 @@ extension Voice {
     return unrolled(context, first, end)
   }
 
-  @_noLocks @inline(never) private func unrolled(
+  @_noLocks @inline(never) private mutating func unrolled(
     _ context: VoiceContext, _ first: Int, _ end: Int
   ) -> SincTable.Planes {
     unroll(region.pointee.left, first, end, to: context.strips)
@@ -96,12 +96,12 @@ extension Voice {
   }
 
   @_noLocks @inline(__always)
-  private func plane(_ strip: UnsafeMutablePointer<Float>, _ first: Int) -> SamplePlane {
+  private mutating func plane(_ strip: UnsafeMutablePointer<Float>, _ first: Int) -> SamplePlane {
     SamplePlane(base: UnsafeRawPointer(strip) - first &<< 2, isShort: false)
   }
 
   /// Copies the frames one by one, as large as those of the sample, since all are scaled together.
-  @_noLocks private func unroll(
+  @_noLocks private mutating func unroll(
     _ plane: SamplePlane, _ first: Int, _ end: Int, to strip: UnsafeMutablePointer<Float>
   ) {
     let scale: Float = plane.isShort ? 1 / SamplePlane.scale : 1
