@@ -41,6 +41,15 @@ import Testing
     #expect(abs(try level(both, 220) / plain.first - 0.251) < 0.01)
   }
 
+  /// The fade from the instrument before ends within a cell: after 480 frames.
+  @Test(arguments: [17, 33, 63])
+  func anEffectSoundsTheSameInBlocksOfAnyLength(step: Int) throws {
+    let text = "<region> sample=*saw loop_mode=loop_continuous <effect> type=gain gain=-40"
+    let notes: [(Int, Event)] = [(0, .on(57)), (100, .on(64))]
+    let whole = try rig(text).run(2000, notes)
+    #expect(try rig(text).run(2000, notes, step: { step }) == whole)
+  }
+
   @Test func widthBringsTheSidesTogether() throws {
     folder.wav("sides.wav", [[Float](repeating: 0.5, count: 4000), [Float](repeating: -0.25, count: 4000)])
     let output = try rig("<region> sample=sides.wav <effect> type=width width=0").run(2000, [(0, .on(60))])

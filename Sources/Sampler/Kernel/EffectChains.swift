@@ -82,7 +82,8 @@ struct EffectChains {
     if fade.isMoving {
       Self.run(runners + (1 &- half) &* Self.perPlan, &before, sums, frames, to: old)
       fade.fill(place, frames: frames)
-      for index in 0..<frames {
+      // Behind its end the new sound itself, as in a block that begins there: by the sum it would have other bits.
+      for index in 0..<frames where place[index] < 1 {
         output[index] = old[index] + (output[index] - old[index]) * place[index]
         output[80 &+ index] = old[80 &+ index] + (output[80 &+ index] - old[80 &+ index]) * place[index]
       }
