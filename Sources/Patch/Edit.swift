@@ -129,7 +129,8 @@ extension Patch {
 
   /// The change by an edit that a draft of this patch has applied.
   func finishing(_ draft: inout Draft, _ edit: Edit, inverse: Edit) -> Change {
-    let hasChanged = draft.mayConcernSubPatch(edit) && draft.patch.endWaiting(catalogue: draft.catalogue)
+    let hasChanged =
+      draft.mayConcernSubPatch(edit) && draft.patch.endWaiting(after: self, catalogue: draft.catalogue)
     return Change(
       draft, inverse: restoringScenes(inverse, after: draft, hasChanged: hasChanged), since: revision)
   }

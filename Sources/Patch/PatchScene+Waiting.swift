@@ -60,13 +60,18 @@ extension PatchScene {
     return found
   }
 
-  /// The sub-patch in whose file a node may be that the scene lacks; nil: none of its sub-patches has one that is not read,
-  /// neither here nor in the patch.
-  func placeholder(around name: String, beside patch: Patch, _ catalogue: KindCatalogue) -> String? {
-    NodePath.containers(of: name).first { container in
-      guard let here = state[named: container] else { return false }
-      let hasFile = [here, patch[named: container]].contains { $0.flatMap(catalogue.definitionFile) != nil }
-      return hasFile && !(patch.hasInside(container) && state.hasInside(container))
+  /// The sub-patch in whose file a node may be that a line names and the scene lacks; nil: none of its sub-patches has one that
+  /// is not read, neither here nor in the patch.
+  func placeholder(
+    around name: String, of line: Edit, beside patch: Patch, _ catalogue: KindCatalogue
+  ) -> String? {
+    // Where a scene lacks a sub-patch, its lines remove that, and then each node inside.
+    let isRemoval = if case .remove = line { true } else { false }
+    return NodePath.containers(of: name).first { container in
+      let (here, there) = (state[named: container], patch[named: container])
+      guard here != nil || isRemoval else { return false }
+      let hasFile = [here, there].contains { $0.flatMap(catalogue.definitionFile) != nil }
+      return hasFile && !(patch.hasInside(container) && (here == nil || state.hasInside(container)))
     }
   }
 
@@ -96,7 +101,7 @@ extension PatchScene {
     var hasChanged = false
     for (place, line) in waiting {
       let name = lacking(line, catalogue)
-      if let name, placeholder(around: name, beside: patch, catalogue) != nil { continue }
+      if let name, placeholder(around: name, of: line, beside: patch, catalogue) != nil { continue }
       hasChanged = true
       waiting[place] = nil
       // What is refused is about something else of that name.
@@ -107,7 +112,9 @@ extension PatchScene {
 
   /// True when the same lines wait in another scene, in any order.
   func waits(as other: PatchScene) -> Bool {
-    waiting.count == other.waiting.count && waiting.allSatisfy { other.waiting[$0.key] == $0.value }
+    // Equal at once for lines in the same memory.
+    waiting == other.waiting
+      || waiting.count == other.waiting.count && waiting.allSatisfy { other.waiting[$0.key] == $0.value }
   }
 
   /// The lines after which this scene waits as another; nil: it has one too many.
@@ -126,16 +133,27 @@ extension Patch {
     guard case .scene(let number, .edit(let line)) = edit, let scene = scenes[number] else { return nil }
     if case .all = line { return nil }
     guard let name = scene.lacking(line, catalogue) else { return nil }
-    if let container = scene.placeholder(around: name, beside: self, catalogue) { return (name, container) }
+    if let container = scene.placeholder(around: name, of: line, beside: self, catalogue) {
+      return (name, container)
+    }
     _ = try scene.state.node(named: name)
     return nil
   }
 
   /// Ends what waits in scenes for a sub-patch that has left, or has what was waited for. Returns true if there was any:
-  /// undo has to give it back.
-  package mutating func endWaiting(catalogue: KindCatalogue) -> Bool {
+  /// undo has to give it back. `old`: the patch before the edit, in which none has to end any more.
+  package mutating func endWaiting(after old: Patch? = nil, catalogue: KindCatalogue) -> Bool {
     var hasChanged = false
+    var hasSameSubPatches: Bool?
     for (number, scene) in scenes where !scene.waiting.isEmpty {
+      // There may be thousands of lines, and most edits concern none of them.
+      if let old, let before = old.scenes[number], before.state.revision === scene.state.revision,
+        before.waiting == scene.waiting
+      {
+        let isSame = hasSameSubPatches ?? !hasOtherSubPatches(than: old, catalogue)
+        hasSameSubPatches = isSame
+        if isSame { continue }
+      }
       var scene = scene
       guard scene.endWaiting(beside: self, catalogue) else { continue }
       scenes[number] = scene
@@ -144,58 +162,81 @@ extension Patch {
     return hasChanged
   }
 
-  /// The edits to a scene with its lines that wait, at the places that they have among others when the sub-patches are filled:
-  /// nodes come and go first, then values in the order of the nodes, and cables last.
-  func withWaiting(_ edits: [Edit], of scene: PatchScene, catalogue: KindCatalogue) -> [Edit] {
-    if scene.waiting.isEmpty { return edits }
-    let places = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
-    /// The place of the node that a line sets, or of the sub-patch around it; those that are nowhere come first.
-    func rank(of name: String) -> Int {
-      places[name] ?? NodePath.containers(of: name).lazy.compactMap { places[$0] }.first ?? -1
-    }
-    var nodes: [Edit] = []
-    var values: [(rank: Int, line: Edit)] = []
-    var others: [Edit] = []
-    for line in scene.waiting.values {
-      if let name = line.settingNode {
-        values.append((rank(of: name), line))
-      } else if line.isOfNodes {
-        nodes.append(line)
-      } else {
-        others.append(line)
+  /// True when the edit has touched a sub-patch or what is inside one.
+  private func hasOtherSubPatches(than old: Patch, _ catalogue: KindCatalogue) -> Bool {
+    guard let touched else { return true }
+    return touched.nodes.contains { id in
+      [old[id], self[id]].contains { node in
+        guard let node else { return false }
+        return node.name.utf8.contains(UInt8(ascii: "/")) || catalogue[node.kind]?.isContainer != false
       }
     }
-    values = values.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
-      .map(\.element)
-    let cut = (edits.lastIndex(where: \.isOfNodes) ?? -1) + 1
-    var result = Array(edits[..<cut]) + nodes
-    var rest = values[...]
-    for edit in edits[cut...] {
-      let here = edit.settingNode.map(rank) ?? .max
-      while let next = rest.first, next.rank < here {
+  }
+
+  /// The edits to a scene with its lines that wait, at the places that they have among others when the sub-patches are filled:
+  /// what has the same verb stands together, in the order of the nodes.
+  func withWaiting(_ edits: [Edit], of scene: PatchScene, catalogue: KindCatalogue) -> [Edit] {
+    if scene.waiting.isEmpty { return edits }
+    let numbers = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0 + 1) })
+    /// The place of the node that a line is about, or of the innermost sub-patch around it; those that are nowhere come first.
+    func place(of edit: Edit) -> ScenePlace {
+      var place = edit.scenePlace
+      if let name = place.node {
+        let around = NodePath.containers(of: name).first { numbers[$0] != nil }
+        place.number = numbers[name] ?? around.flatMap { numbers[$0] } ?? 0
+      }
+      return place
+    }
+    let lines = scene.waiting.values.map { (place: place(of: $0), line: $0) }.enumerated()
+      .sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }.map(\.element)
+    // Each line comes after the last edit that is not to follow it.
+    var places = edits.map(place)
+    for index in places.indices.dropFirst() where places[index].number == 0 {
+      // A node that the scene adds: values and cables of such nodes follow those of the ones before them.
+      if places[index].stage == places[index - 1].stage { places[index] = places[index - 1] }
+    }
+    for index in places.indices.dropLast().reversed() {
+      places[index] = min(places[index], places[index + 1])
+    }
+    var result: [Edit] = []
+    var rest = lines[...]
+    for (edit, place) in zip(edits, places) {
+      while let next = rest.first, next.place < place {
         result.append(next.line)
         rest.removeFirst()
       }
       result.append(edit)
     }
-    return result + rest.map(\.line) + others
+    return result + rest.map(\.line)
   }
 }
 
-extension Edit {
-  /// The node of which it sets a value.
-  fileprivate var settingNode: String? {
-    switch self {
-    case .set(let name, _, _, _), .setRange(let name, _, _, _): name
-    default: nil
-    }
-  }
+/// Place of an edit among those of a scene in a file.
+private struct ScenePlace: Comparable {
+  /// Number of its verb's group.
+  var stage: Int
+  /// The node that it is about; nil: the order of the nodes does not matter.
+  var node: String?
+  /// Number of that node in the patch.
+  var number = Int.max
 
-  /// True when it adds, replaces or removes nodes.
-  fileprivate var isOfNodes: Bool {
+  static func < (a: ScenePlace, b: ScenePlace) -> Bool { (a.stage, a.number) < (b.stage, b.number) }
+
+  static func == (a: ScenePlace, b: ScenePlace) -> Bool { (a.stage, a.number) == (b.stage, b.number) }
+}
+
+extension Edit {
+  /// Nodes leave, are replaced, and come; then values and what is published; then cables leave and come.
+  fileprivate var scenePlace: ScenePlace {
     switch self {
-    case .add, .remove, .replace, .insert, .copy, .rename, .move: true
-    default: false
+    case .remove(let name, _, _): ScenePlace(stage: 0, node: name)
+    case .replace(let name, _): ScenePlace(stage: 1, node: name)
+    case .add, .insert, .copy, .rename, .move: ScenePlace(stage: 2)
+    case .set(let name, _, _, _), .setRange(let name, _, _, _): ScenePlace(stage: 3, node: name)
+    case .setPatch: ScenePlace(stage: 4)
+    case .disconnect(let cable): ScenePlace(stage: 5, node: cable.destination.node)
+    case .connect(let cable, _): ScenePlace(stage: 6, node: cable.destination.node)
+    default: ScenePlace(stage: 7)
     }
   }
 }

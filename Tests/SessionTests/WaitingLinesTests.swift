@@ -77,6 +77,39 @@ import Testing
     session.close()
   }
 
+  /// Scenes from before a sub-patch came lack it, and name all that is inside; their other lines keep their order.
+  @Test func aSceneFromBeforeASubPatchCameIsReadWithoutFiles() throws {
+    let (folder, path) = try folder(hall: true)
+    defer { withExtendedLifetime(folder) {} }
+    let session = try open(path)
+    for line in [
+      "scene 3", "scene 3 disconnect verb/in -> verb/out", "scene 3 connect tone -> out gain=-6dB",
+      "scene 3 disconnect tone -> verb", "node late patch file=fx/hall.patch", "collapse tone room into box",
+    ] { try session.perform(line) }
+    let text = PatchWriter.write(session.patch, catalogue: session.catalogue)
+    for name in ["box/room", "late"] { #expect(text.contains("\nscene 2 remove \(name)/tank\n")) }
+    #expect(text.contains("\nscene 3 disconnect verb/in -> verb/out\nscene 3 connect "))
+    let (bare, found) = PatchReader.read(text, file: path, catalogue: LibraryNames.catalogue(for: path))
+    #expect(found == [])
+    #expect(PatchWriter.write(bare, catalogue: KindRegistry.builtIn.catalogue) == text)
+    session.close()
+  }
+
+  /// Edits elsewhere look at none of them.
+  @Test func thousandsOfThemSlowNoOtherEdit() throws {
+    func duration(_ lines: Int) throws -> Duration {
+      let folder = try Folder()
+      let scene = (0..<lines).map { "scene 2 set verb/a\($0).gain -3dB\n" }.joined()
+      let session = try open(try folder.file("a.patch", SubPatchTests.main + "\nscene 2\n" + scene))
+      defer { session.close() }
+      let start = ContinuousClock.now
+      for number in 0..<40 { try session.perform("node g\(number) gain") }
+      return ContinuousClock.now - start
+    }
+    let (few, many) = (try duration(1), try duration(4000))
+    #expect(many < 8 * few + .milliseconds(300), "\(few), \(many)")
+  }
+
   /// Files that they name are found from the patch's new folder.
   @Test func filesInThemMoveWithThePatch() throws {
     let (folder, path) = try folder(hall: false)
