@@ -141,7 +141,7 @@ extension Session {
     }
     // A replay hears the same controllers.
     if isMoved {
-      tape?.hasMoved = true
+      tape?.forgetSteps()
       adopt(change)
       return line
     }

@@ -48,12 +48,11 @@ extension Session {
       return .edit(line)
     }
     // In a replay a map may have moved something since, and another edit is the newest: this one would take that back.
-    if hasPlainHistory(tape), tape.newest == history.newest {
+    if tape.newest == history.newest {
       tape.depth.redo = 0
       return .amend(line)
     }
-    tape.depth = (0, 0)
-    tape.newest = nil
+    tape.forgetSteps()
     return .edit(whole.line)
   }
 
@@ -70,22 +69,17 @@ extension Session {
     guard let tape else { return .undo }
     let depth = tape.depth
     tape.newest = nil
-    if isUndo, depth.undo > 0, hasPlainHistory(tape) {
+    if isUndo, depth.undo > 0 {
       tape.depth = (depth.undo - 1, depth.redo + 1)
       return .undo
     }
-    if !isUndo, depth.redo > 0, hasPlainHistory(tape) {
+    if !isUndo, depth.redo > 0 {
       tape.depth = (depth.undo + 1, depth.redo - 1)
       return .redo
     }
     // An undo of the replay's would take this back.
     tape.depth = (0, 0)
     return edit(of: change, tape)
-  }
-
-  /// True as long as no map can have moved anything: then a replay has the edits of the session, in the same order.
-  private func hasPlainHistory(_ tape: SessionTape) -> Bool {
-    !tape.hasMoved && patch.settings.maps.isEmpty
   }
 
   /// The edit that a change amounts to.
@@ -305,7 +299,11 @@ extension Session {
     let cues = replay.steps.map { step in
       Cue(frame: step.entry.frame) {
         self.engine.knownFrame = step.known
-        try self.repeatEntry(step.entry, renderer, output, format)
+        do {
+          try self.repeatEntry(step.entry, renderer, output, format)
+        } catch {
+          throw RefusedEntry(entry: step.entry, reason: error)
+        }
         self.engine.toldUntil = step.nextKnown
       }
     }

@@ -29,12 +29,11 @@ final class SessionTape {
   /// Frame of the last entry.
   private var frame: Int64 = 0
   private var pulse: Transport.Pulse?
-  /// A map has moved something: an undo may have come before the movement although its frame is later, as scripts tell exact
-  /// times ahead. Where maps are, steps of the history and of gestures are written down as the edits that they are.
-  var hasMoved = false
   /// Movements of maps in the patch, as far as they are written down.
   private var moved: Int?
-  /// Steps that a replay can undo and redo.
+  /// Steps that a replay can undo and redo: edits since maps moved something, which may be other steps there. It has
+  /// these in the same order, as `moved` keeps later movements out of its patch. Other steps are written down as the edits that
+  /// they are.
   var depth = (undo: 0, redo: 0)
   /// Number of the session's edit that is a replay's newest, too; nil: it has another.
   var newest: Int?
@@ -70,8 +69,13 @@ final class SessionTape {
   func begin(_ head: TakeJournal) {
     if !self.head.patch.isEmpty || !waiting.isEmpty || frame > 0 { doubt("another patch was opened") }
     self.head = head
-    (hasMoved, moved) = (false, nil)
+    moved = nil
     buffer += head.headText.utf8
+    forgetSteps()
+  }
+
+  /// Ends the steps that a replay can undo, redo and amend.
+  func forgetSteps() {
     depth = (0, 0)
     newest = nil
   }

@@ -208,6 +208,18 @@ extension TakeJournal.Entry {
   var line: String { "at \(frame) \(happening.text)\n" }
 }
 
+/// An entry of a journal that a replay cannot repeat.
+struct RefusedEntry: Error, CustomStringConvertible {
+  let entry: TakeJournal.Entry
+  let reason: any Error
+
+  /// The line's beginning, by which it is found in the journal, and the reason.
+  var description: String {
+    let line = entry.line.dropLast()
+    return "`\(line.count > 60 ? line.prefix(60) + "…" : line)` in the journal cannot be repeated: \(reason)"
+  }
+}
+
 extension TakeJournal.Happening {
   init?(_ text: String) {
     let words = text.split(separator: " ", omittingEmptySubsequences: false)

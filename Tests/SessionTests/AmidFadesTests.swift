@@ -95,9 +95,11 @@ import Testing
     connect main -> out
     """
 
-  /// Nodes with latencies come and go faster than their fades.
-  @Test(arguments: searchSeeds(1...10)) func editsUndoAndRedoAmidFades(seed: UInt64) throws {
-    let player = try Player(Self.chain, seed: seed)
+  /// Nodes with latencies come and go faster than their fades. With a map whose controller rests, undo and redo are the same.
+  @Test(arguments: searchSeeds(1...10), [false, true])
+  func editsUndoAndRedoAmidFades(seed: UInt64, hasMap: Bool) throws {
+    let map = "\nnode keys keyboard\nmap keys.cc1 -> main.master -40dB..0dB"
+    let player = try Player(Self.chain + (hasMap ? map : ""), seed: seed)
     let lines = [
       "replace dist pitchshift", "replace dist gain", "insert x pitchshift into dist -> main",
       "remove x bridge", "remove dist bridge", "connect tone -> main map=[-1,0]", "disconnect tone -> main",
@@ -109,6 +111,17 @@ import Testing
       player.play(Double.random(in: 0...0.03, using: &player.random))
     }
     player.play(0.2)
+    try player.expectReplay()
+  }
+
+  /// What is inside goes back through states that no edit by hand may lead to.
+  @Test(arguments: searchSeeds(31...33)) func undoOfAnExpandedSubPatchBesideAMap(seed: UInt64) throws {
+    let player = try Player(
+      Self.chain + "\nnode keys keyboard\nmap keys.cc1 -> main.master -40dB..0dB", seed: seed)
+    for line in ["collapse tone dist into box", "expand box", "undo", "redo", "undo", "undo"] {
+      try player.session.perform(line)
+      player.play(Double.random(in: 0.005...0.1, using: &player.random))
+    }
     try player.expectReplay()
   }
 

@@ -151,4 +151,30 @@ import Testing
     #expect(again == canonical(session))
     session.close()
   }
+
+  @Test func aReplayNamesTheLineThatItCannotRepeat() throws {
+    let folder = try Folder()
+    let journal = """
+      sostenuto-replay 1
+      rate 48000.0
+      quality auto
+      | sostenuto 1
+      | node out output
+      at 100 take float32 out
+      at 200 edit remove wall
+      at 4800 end
+
+      """
+    let replay = try Replay(path: try folder.file("take.journal", journal))
+    var options = SessionOptions()
+    options.isOffline = true
+    let session = Session(options: options)
+    #expect {
+      _ = try session.render(replay, to: folder.path + "/again.wav")
+    } throws: { error in
+      let words = "\(error)"
+      return words.contains("`at 200 edit remove wall`") && words.contains("no node `wall`")
+    }
+    session.close()
+  }
 }
