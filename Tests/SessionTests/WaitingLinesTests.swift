@@ -95,21 +95,6 @@ import Testing
     session.close()
   }
 
-  /// Edits elsewhere look at none of them.
-  @Test func thousandsOfThemSlowNoOtherEdit() throws {
-    func duration(_ lines: Int) throws -> Duration {
-      let folder = try Folder()
-      let scene = (0..<lines).map { "scene 2 set verb/a\($0).gain -3dB\n" }.joined()
-      let session = try open(try folder.file("a.patch", SubPatchTests.main + "\nscene 2\n" + scene))
-      defer { session.close() }
-      let start = ContinuousClock.now
-      for number in 0..<40 { try session.perform("node g\(number) gain") }
-      return ContinuousClock.now - start
-    }
-    let (few, many) = (try duration(1), try duration(4000))
-    #expect(many < 8 * few + .milliseconds(300), "\(few), \(many)")
-  }
-
   /// Files that they name are found from the patch's new folder.
   @Test func filesInThemMoveWithThePatch() throws {
     let (folder, path) = try folder(hall: false)
