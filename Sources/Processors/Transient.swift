@@ -175,10 +175,8 @@ public struct Transient: Kernel {
       var channel = 0
       while channel < count {
         let other = level(room.row(channel).vector(frame)) - block.outputs[0][first &+ channel].vector(frame)
-        // In C, since Swift's compiler takes such a product apart into lanes for x86-64-v3.
-        let factor = 1 / (Self.apart - Self.alike)
-        let beyond = sostenuto_affine(other, isSustain ? factor : 0 - factor, 0 - Self.alike * factor)
-        let far = limited(beyond, 0, 1)
+        let beyond = (isSustain ? other : 0 - other) - Self.alike
+        let far = limited(beyond * (1 / (Self.apart - Self.alike)), 0, 1)
         let sum = room.spare(channel)
         sum.store(isSustain ? sum.vector(frame) + octaves * far : octaves * far, frame)
         channel &+= 1
