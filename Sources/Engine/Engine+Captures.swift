@@ -76,7 +76,7 @@ extension Engine {
     public enum Meaning: Hashable, Sendable {
       /// The transactions with this `Engine.stamp` were executed.
       case transactions(Int)
-      /// What follows was decided when all before this frame was known.
+      /// The next transactions were decided when all that happened before this frame was known.
       case known(Int64)
       /// Fades had ended, and what follows from that began.
       case settled

@@ -1,7 +1,7 @@
 import Patch
 import Realtime
 
-// What an edit knows of the audio thread when it is decided. Live it takes effect with the next block, at a frame that the
+// Edits are decided by what is known of the audio thread. A live edit takes effect with the next block, at a frame that the
 // worker learns afterwards; a replay decides the same at that frame. Worker, all of it.
 
 extension Engine {

@@ -15,7 +15,7 @@ extension Engine {
     // Fades that have begun become known here, and their ends are stretched too.
     toldUntil = .max
     collect()
-    // What follows takes effect at the same frame as what has waited.
+    // Later edits take effect at the same frame as those that have waited.
     latestExecution = min(latestExecution, renderer.time - 1)
     latestKnown = -1
     let pending = pending

@@ -104,7 +104,7 @@ extension PatchScene {
       if let name, placeholder(around: name, of: line, beside: patch, catalogue) != nil { continue }
       hasChanged = true
       waiting[place] = nil
-      // What is refused is about something else of that name.
+      // A line that is refused is about another element of that name.
       if name == nil { try? apply(line, catalogue: catalogue) }
     }
     return hasChanged

@@ -174,7 +174,7 @@ public struct Granular: Kernel {
   }
 
   /// The place of a grain that begins at `last` at most, so that all of it is within the file as far as that is long enough.
-  /// What chance leads beyond an end comes back from there: else many grains would begin at the very same frame.
+  /// Places beyond an end of the file are reflected there: else many grains would begin at the very same frame.
   @inline(__always) @_noLocks private static func place(
     _ position: Double, _ jitter: Double, upTo last: Double
   ) -> Double {

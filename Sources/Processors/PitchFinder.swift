@@ -27,7 +27,7 @@ struct PitchFinder: BitwiseCopyable {
   private var end: Int
   /// The last frames.
   private var heard: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { past + (end &- total) } }
-  /// What has been taken from all frames in that memory.
+  /// Mean that has been subtracted from all frames in that memory.
   private var offset: Float = 0
   /// Frames that come before the others have to move.
   private static var room: Int { @inline(__always) @_noLocks get { 1024 } }

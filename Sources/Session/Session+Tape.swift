@@ -260,7 +260,7 @@ public struct Replay {
       if case .known(let frame) = entry.happening {
         known = (frame, entry.frame)
       } else {
-        // What needed no transaction stands before the edit that came with it.
+        // An edit without a transaction stands before the one that came with it.
         steps.append((entry, known?.at == entry.frame ? known?.frame : nil, .max))
       }
     }

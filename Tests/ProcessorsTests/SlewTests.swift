@@ -36,7 +36,7 @@ struct SlewTests {
     }
   }
 
-  /// What is slow enough passes as it is; a gap of any channel is the same bits as alone.
+  /// Signals that are slow enough pass as they are; a gap of any channel is the same bits as alone.
   @Test func aSlewLeavesSlowSignalsAlone() {
     let slow = (0..<4800).map { Float(0.3 * sin(2 * Double.pi * 2 * Double($0) / 48_000)) }
     let out = KernelBench(

@@ -49,6 +49,14 @@ import Testing
       session.tick()
     }
 
+    /// Performs lines, with random pauses of so many seconds after them.
+    @MainActor func perform(_ lines: [String], apart pauses: ClosedRange<Double>) throws {
+      for line in lines {
+        try session.perform(line)
+        play(Double.random(in: pauses, using: &random))
+      }
+    }
+
     /// Ends the take, and compares it with its replay.
     @MainActor func expectReplay(isHeardAtEnd: Bool = false) throws {
       try session.perform("record out off")
@@ -106,7 +114,7 @@ import Testing
       "undo", "undo", "undo", "redo", "redo",
     ]
     for _ in 0..<60 {
-      // What does not fit is refused, and nothing happens.
+      // A line that does not fit is refused, and nothing happens.
       _ = try? player.session.perform(lines.randomElement(using: &player.random)!)
       player.play(Double.random(in: 0...0.03, using: &player.random))
     }
@@ -114,14 +122,12 @@ import Testing
     try player.expectReplay()
   }
 
-  /// What is inside goes back through states that no edit by hand may lead to.
+  /// The inside goes back through states that no edit by hand may lead to.
   @Test(arguments: searchSeeds(31...33)) func undoOfAnExpandedSubPatchBesideAMap(seed: UInt64) throws {
     let player = try Player(
       Self.chain + "\nnode keys keyboard\nmap keys.cc1 -> main.master -40dB..0dB", seed: seed)
-    for line in ["collapse tone dist into box", "expand box", "undo", "redo", "undo", "undo"] {
-      try player.session.perform(line)
-      player.play(Double.random(in: 0.005...0.1, using: &player.random))
-    }
+    try player.perform(
+      ["collapse tone dist into box", "expand box", "undo", "redo", "undo", "undo"], apart: 0.005...0.1)
     try player.expectReplay()
   }
 
@@ -136,10 +142,8 @@ import Testing
       node out output
       connect g -> out
       """, seed: seed)
-    for line in ["connect g -> osc.freq by 1oct", "undo", "redo", "disconnect osc -> g", "undo"] {
-      try player.session.perform(line)
-      player.play(Double.random(in: 0.02...0.3, using: &player.random))
-    }
+    try player.perform(
+      ["connect g -> osc.freq by 1oct", "undo", "redo", "disconnect osc -> g", "undo"], apart: 0.02...0.3)
     try player.expectReplay()
   }
 

@@ -35,7 +35,7 @@ import Testing
     #expect(session.diagnostics.map(\.line) == waiting)
     #expect(session.diagnostics.allSatisfy { $0.severity == .warning })
     #expect(session.diagnostics.first?.message.contains("`verb/tank`") == true)
-    // What is outside of them is recalled, and edits of the scene are undone exactly.
+    // The part outside of them is recalled, and edits of the scene are undone exactly.
     try session.perform("recall 2")
     #expect(value(session, "tone", "freq") == "330Hz")
     try session.undo()
