@@ -35,7 +35,7 @@ static int installed, at_exit_set;
 static int errors[2] = {-1, -1}, true_errors = -1;
 static atomic_int errors_kept;
 
-// What libraries write to standard error would stand in the middle of the screen. While the program shows it, the writes
+// Libraries' messages on standard error would stand in the middle of the screen. While the program shows it, the writes
 // go into a pipe, of which the last write that does not fit is lost; they are shown when the terminal is restored.
 static void keep_errors(void) {
   struct stat ours, theirs;
@@ -118,7 +118,7 @@ static void on_ending(int signal_number) {
   int none = 0;
   if (!atomic_compare_exchange_strong(&ending_signal, &none, signal_number)) cterminal_die(signal_number);
   note(signal_number);
-  // What the program waits for may never come; with the poll of the restoring that is less than a second.
+  // The program may wait for ever; with the poll of the restoring that is less than a second.
   struct itimerval limit = {.it_value = {.tv_usec = 650 * 1000}};
   setitimer(ITIMER_REAL, &limit, NULL);
 }
@@ -156,7 +156,7 @@ int cterminal_install(int from, int to) {
   }
   for (size_t i = 0; i < COUNT(ending); i++) {
     install(ending[i], on_ending);
-    // What was ignored from outside (nohup) stays ignored.
+    // Signals ignored from outside (nohup) stay ignored.
     if (before[ending[i]].sa_handler == SIG_IGN) sigaction(ending[i], &before[ending[i]], NULL);
   }
   for (size_t i = 0; i < COUNT(noted); i++) install(noted[i], note);

@@ -131,7 +131,7 @@ bool sostenuto_lock_memory(void) {
   /* Else the limit rises to the largest block that was ever freed: lines of delays would come and go within the heap, and
      leave it full of holes with a few small objects in between. */
   mallopt(M_MMAP_THRESHOLD, large_block);
-  /* What has been touched by now, and what will be. Memory for the audio thread is touched where it is allocated. */
+  /* Locks pages that have been touched, and those that will be. Memory for the audio thread is touched where it is allocated. */
   if (!may_lock_without_limit() || mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0) return false;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) == 0) {

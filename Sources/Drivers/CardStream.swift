@@ -125,7 +125,7 @@ final class CardStream {
   /// Makes a period for the card.
   private func fill() {
     let period = device.period
-    // What begins anew must find silence: what fades out, because sound was missing or at the wrong place, ends first.
+    // A new beginning needs silence: a fade-out, because sound was missing or at the wrong place, ends first.
     if !isLocked || isLost, fade.isSilent { lockPlayback() }
     guard isLocked else { return fade.rest(frames, frames: period) }
     let distance = servo.enginePosition - resampler.place
@@ -163,7 +163,7 @@ final class CardStream {
 
   /// Records until the device fails or the card is to stop. Returns ALSA's error number.
   func record() -> Int32 {
-    // What was captured, and not yet converted.
+    // Captured frames that are not yet converted.
     let staged = Ring(capacity: 4 * capacity + 1024, size: line.channels * 4, stride: line.channels * 4)
     defer { staged.deallocate() }
     var pace = Pace(rate: device.rate, buffer: device.buffer, now: nanoseconds())

@@ -29,7 +29,7 @@ struct FoundConnections {
     for link in present.union(missing.keys) where link.source == port || link.destination == port {
       present.remove(link)
       missing[link] = nil
-      // What our own ports had is a matter of the patch's.
+      // Connections of our own ports are the patch's.
       if isOwn(port) { left.remove(link) } else { gone.insert(link) }
     }
     // A new port may have had the name before.

@@ -125,7 +125,7 @@ final class JackTransport: @unchecked Sendable {
 @_noLocks private func readPlace(_ position: jack_position_t, into input: inout TransportInput) {
   let tempo = position.beats_per_minute
   let (ticks, beats, unit) = (position.ticks_per_beat, position.beats_per_bar, position.beat_type)
-  // What other programs write is not always a place.
+  // Other programs may write positions that are none.
   guard position.valid.rawValue & JackPositionBBT.rawValue != 0, tempo > 0.5, tempo < 10_000, ticks >= 1,
     ticks < 1e9, beats >= 1, beats < 1000, unit >= 1, unit < 1000, position.bar >= 1, position.beat >= 1,
     position.tick >= 0

@@ -41,7 +41,7 @@ final class SoundFileWriter {
     sf_command(opened, Int32(SFC_SET_CLIPPING), nil, Int32(SF_TRUE))
   }
 
-  /// What the format of a file of that name cannot hold, for which libsndfile has no words; nil: it can.
+  /// A property that the format of a file of that name cannot hold, for which libsndfile has no words; nil: it holds all.
   private static func refusal(_ path: String, rate: Double, channels: Int) -> String? {
     let rate = Int(rate.rounded())
     switch SampleFormat.ending(of: path) {

@@ -1,6 +1,6 @@
 import Realtime
 
-// What the driver gives besides sound, for the journals of takes. Worker, all of it.
+// Inputs from the driver besides sound, for the journals of takes. Worker, all of it.
 
 extension Engine {
   /// Something that the driver gave, at an engine frame.

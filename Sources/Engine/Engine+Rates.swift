@@ -10,7 +10,7 @@ extension Engine {
     period = newPeriod
     guard newRate != rate else { return }
     retuning()
-    // What waits was prepared for the old rate. Its exact times are over with the driver that had them.
+    // Waiting edits were prepared for the old rate. Their exact times are over with the driver that had them.
     renderer.executeWaiting()
     // Fades that have begun become known here, and their ends are stretched too.
     toldUntil = .max

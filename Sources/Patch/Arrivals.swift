@@ -21,7 +21,7 @@ struct Arrivals {
     for node in target.nodes.values where places[node.name] == nil {
       members[NodePath.container(of: node.name), default: []].append(node)
     }
-    // What is inside a new sub-patch comes with it.
+    // The inside of a new sub-patch comes with it.
     for container in members.keys.sorted(by: { $0 ?? "" < $1 ?? "" }) {
       if let container, places[container] == nil, target.id(named: container) != nil { continue }
       for top in inOrder(members[container] ?? []) {

@@ -1,4 +1,4 @@
-// What other modules ask about a kind, so that none of them knows kinds by name.
+// Questions of other modules about a kind, so that none of them knows kinds by name.
 
 extension KindDescription {
   /// Connection of a kind to the driver.

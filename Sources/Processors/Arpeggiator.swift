@@ -92,7 +92,7 @@ public struct Arpeggiator: Kernel {
     var (ticks, frame, event) = (pulse.ticks, 0, 0)
     while true {
       let next = ticks == 0 ? block.frames : ticks.trailingZeroBitCount
-      // What is played at a tick sounds in it.
+      // Keys played at a tick sound in it.
       while event < block.events.pointee.count, block.events.pointee[event].offset <= next {
         take(block.events.pointee[event], output)
         event &+= 1

@@ -116,7 +116,7 @@ extension Echo {
       }
       frame &+= 16
     }
-    // What is no number would stay for ever.
+    // A NaN would stay for ever.
     lows[channel] = low.magnitude < 1e18 ? low : 0
     if isPair { lows[other] = lowNext.magnitude < 1e18 ? lowNext : 0 }
   }

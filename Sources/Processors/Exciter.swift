@@ -160,7 +160,7 @@ struct ExciterFilter: BitwiseCopyable {
       frames[frame] = input - Self.damping * band - low
       frame &+= 1
     }
-    // What is no number would stay for ever.
+    // A NaN would stay for ever.
     let isTame = x.magnitude < 1e18 && y.magnitude < 1e18
     (self.x, self.y) = isTame ? (x, y) : (0, 0)
   }

@@ -30,7 +30,7 @@ public struct Gain: Kernel {
     let output = block.outputs[0]
     let gain = block.parameters[Self.gain]
     let channels = output.count < input.count ? output.count : input.count
-    // What lies behind a part of a block is multiplied as well, and never read.
+    // Frames behind a part of a block are multiplied as well, and never read.
     var channel = 0
     while channel < channels {
       if let moving = gain.frames(channel) {

@@ -88,7 +88,7 @@ extension Lfo {
     while rises != 0 {
       var frame = rises.trailingZeroBitCount
       rises &= rises &- 1
-      // What is left of the cycle: random values are those of the next one. From here on nothing leans.
+      // The rest of the cycle: random values are those of the next one. From here on nothing leans.
       var left = (0 &- places[frame]) & 0xFF_FFFF_FFFF
       // Where the phase is ahead, the next one may have begun before.
       let here = places[frame] &+ ahead(channel, frame, block)

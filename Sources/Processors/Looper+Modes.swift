@@ -53,7 +53,7 @@ extension Looper {
     if state == .overdubbing {
       added.move(to: 0, over: memory.join)
     } else if state == .stopped {
-      // What still fades goes on from where it is: from the start it would jump.
+      // A fade under way goes on from where it is: from the start it would jump.
       if !heard.isMoving { place = 0 }
       heard.move(to: 1, over: memory.join / 2)
     } else {

@@ -290,7 +290,7 @@ public struct Looper: Kernel {
       }
       channel &+= 1
     }
-    // What plays fades for as long as the past is before anything else is recorded.
+    // The playing loop fades out over the length of the past before anything else is recorded.
     if state != .playing, state != .overdubbing { memory.remember(start, frames, rows[6]) }
     if state == .recording {
       length &+= frames

@@ -131,7 +131,7 @@ public struct Loudness: Kernel {
       powers[frame] += weight * z * z
       frame &+= 1
     }
-    // What is no number would stay for ever.
+    // A NaN would stay for ever.
     let isTame = shelf[0].magnitude < 1e18 && shelf[1].magnitude < 1e18 && high[0].magnitude < 1e18
     (state.pointee.shelf, state.pointee.highPass) = isTame ? (shelf, high) : (SIMD2(0, 0), SIMD2(0, 0))
   }

@@ -77,7 +77,7 @@ public struct Pitchfollower: Kernel {
   }
 
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
-    // What was heard has another pitch by now; what was found stays.
+    // The memory holds another pitch by now; the last one found stays.
     let before = (0..<channels).map { (all[$0].pitch, all[$0].isClear) }
     rate = Float(new)
     all = Self.voices(channels, rate, memory ?? UnsafeMutableRawPointer(all))

@@ -308,7 +308,7 @@ public struct Reverb: Kernel {
     }
   }
 
-  /// What one channel for all was, and what several are, while it becomes several.
+  /// Mixes the output of one channel for all with that of several, while the one becomes several.
   @inline(never) @_noLocks private static func mixed(
     _ one: UnsafePointer<Float>, _ several: Frames, _ frame: Int, _ rows: ReverbRows
   ) -> Frames {

@@ -26,7 +26,7 @@ public struct Ringmod: Kernel {
   public static var freq: Int { @_noLocks get { 0 } }
   public static var mix: Int { @_noLocks get { 1 } }
 
-  // What most blocks need stands first.
+  // Fields that most blocks need stand first.
   /// The carrier's place while nothing is connected there.
   private var own = Normalled()
   /// Phase of the sine; 2^32 is a whole cycle.

@@ -164,7 +164,7 @@ extension Voices {
       voice.pointee.pressure = Ramp(pressure)
       voice.pointee.timbre = Ramp(timbre)
     } else {
-      // What rings behind the channel may follow them.
+      // Nodes that ring behind the channel may follow them.
       if !isSlurred { voice.pointee.velocity.move(to: note.velocity, over: smoothing) }
       voice.pointee.pressure.move(to: pressure, over: smoothing)
       voice.pointee.timbre.move(to: timbre, over: smoothing)
@@ -245,7 +245,7 @@ extension Voices {
     while channel < count {
       let voice = channels + channel
       if voice.pointee.isDown, Int(voice.pointee.midi) == midi, Int(voice.pointee.key) == key {
-        // What the pedals hold has no other gate, so nothing is written.
+        // Keys that the pedals hold have no other gate, so nothing is written.
         if isSustaining { voice.pointee.isSustained = true }
         if voice.pointee.isSustained || voice.pointee.isCaught {
           voice.pointee.isDown = false

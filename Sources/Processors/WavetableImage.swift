@@ -157,7 +157,7 @@ struct WaveLevels: BitwiseCopyable, @unchecked Sendable {
         let a = number <= spectrum.cosines.count ? spectrum.cosines[number - 1] : 0
         let b = number <= spectrum.sines.count ? spectrum.sines[number - 1] : 0
         let x = Double.pi * Double(number) / Double(size)
-        // What the spline takes away.
+        // Attenuation by the spline.
         let more = pow(x / sin(x), 4)
         (re[number], im[number]) = (a * more, -b * more)
       }

@@ -1,4 +1,4 @@
-// What a kernel need not say.
+// Defaults for kernels.
 
 extension Kernel {
   /// Default: a kernel without memory of its own, in bytes.

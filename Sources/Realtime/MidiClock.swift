@@ -126,7 +126,7 @@ public struct MidiClock: BitwiseCopyable, Sendable {
 
   @_noLocks private mutating func tick(_ offset: Int32, at now: Int64) {
     let frame = Double(now &+ Int64(offset))
-    // What was before a pause is no clock any more; its tempo stays until there is another.
+    // Ticks from before a pause count no more; their tempo stays until there is another.
     if isLost(at: frame) {
       if loop.weight > 0, !isWaiting { isAnchored = false }
       loop = TickLoop()

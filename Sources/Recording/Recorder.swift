@@ -171,7 +171,7 @@ public final class Recorder: Sendable {
       let next = state.withLock { state in
         let takes = state.takes.filter(duty.includes)
         let isEnding = state.isEnding && takes.allSatisfy(\.status.isFinished) && !isBusy
-        // What comes next begins a thread again.
+        // The next job begins a thread again.
         let isIdle =
           switch duty {
           case .disk: takes.isEmpty

@@ -181,7 +181,7 @@ struct CableRouter {
   /// Orders a gap's pieces from left to right so that none overlaps another and few cross, and gives them tracks; cuts pieces
   /// that block each other.
   private func schedule(_ pieces: [Piece], _ straight: [Piece], from top: Int) -> [Piece] {
-    // What lies above has nothing to do with what lies below, unless a cut leads from the one to the other.
+    // Cables above have nothing to do with those below, unless a cut leads from one to the other.
     let apart = Self.apart(pieces).map { ordered($0, straight, from: top) }
     let isCut = apart.reduce(0) { $0 + $1.count } > pieces.count
     return (isCut ? [ordered(pieces, straight, from: top)] : apart).flatMap { withTracks($0) }

@@ -50,7 +50,7 @@ import Realtime
       try perform(
         "node \(Self.sound) player file=\(file) autoplay=on", "connect \(Self.sound) -> out gain=-6dB")
     } else if StarterPatch.isSong(path) {
-      // What the song's own patch would be.
+      // The patch that the song would have of its own.
       let text = StarterPatch.text(playing: path) ?? ""
       let band = text.split(separator: "\n").first { $0.hasPrefix("node band ") } ?? ""
       try perform(

@@ -16,7 +16,7 @@ extension Session {
     for place in places {
       let stamp = FileStamp(path: place)
       guard var seen = fileWatch.definitions[place] else {
-        // What was written since it was read differs from what is known of it.
+        // A file that was written since it was read differs from the text that is known.
         let isKnown = shelf.bytes(at: place).map { $0 == (try? PatchFile.read(place)) } ?? (stamp == .missing)
         fileWatch.definitions[place] = FileWatch.Seen(known: isKnown ? stamp : nil)
         continue

@@ -98,7 +98,7 @@ extension Session {
       taping(tapedStep(back, isUndo: true)) { adopt(back, describing: "undo: a refused line", isUndo: true) }
     }
     history = before
-    // What can be undone and redone is in no step.
+    // The steps do not tell what can be undone and redone.
     if journalFault == nil { try? rewriteJournal() }
   }
 

@@ -27,7 +27,7 @@ extension Session {
     }
     do throws(FileError) {
       let bytes = try PatchFile.read(file)
-      // What was written meanwhile is seen at the next look.
+      // Later writes are seen at the next look.
       guard FileStamp(path: file) == stamp else { return }
       if bytes == savedBytes {
         fileWatch.own.settle(stamp)

@@ -28,7 +28,7 @@ extension Session {
   /// Opens a patch in place of the present one, or a patch that plays the file: an instrument, a sound or a MIDI file. Takes
   /// end. `keepingEdits`: unsaved edits of the present patch stay in its journal. Main thread.
   public func openOther(_ path: String, keepingEdits: Bool = false) throws {
-    // What cannot be read leaves the present patch as it is.
+    // A file that cannot be read leaves the present patch as it is.
     let song = StarterPatch.isSong(path) ? try Song.read(path) : nil
     let starter = StarterPatch.text(playing: path)
     if starter != nil, song == nil { _ = try PatchFile.firstByte(of: path) }

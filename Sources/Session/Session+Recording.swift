@@ -174,7 +174,7 @@ extension Session {
       followTape()
       for file in kept { writeJournal(of: file) }
     }
-    // What came in is there until the journal names it.
+    // The recorded inputs are kept until the journal names them.
     runningTakes.removeAll { $0.take.status.isFinished && $0.owner?.status.isFinished ?? true }
     if held != nil, held?.rate != engine.rate {
       held?.rate = engine.rate

@@ -4,7 +4,7 @@ import Patch
 import Realtime
 import Recording
 
-// What comes in through `input` nodes while a take runs: files beside it, with which a replay has the same sound.
+// Sound that comes in through `input` nodes while a take runs: files beside it, with which a replay has the same sound.
 
 extension Session {
   /// Begins to record what comes in, for the journal of `take`.

@@ -138,7 +138,7 @@ final class SessionTape {
         continue
       case .transactions(let transactions): number = transactions
       }
-      // What needed no transaction, such as a comment, goes with what came after it.
+      // An edit without a transaction, such as a comment, goes with the one after it.
       while let first = waiting.first, first.stamp <= number {
         happened.append(TakeJournal.Entry(frame: stamp.time, happening: first.happening))
         waiting.removeFirst()
@@ -187,7 +187,7 @@ final class SessionTape {
 
   private func flush() {
     if buffer.isEmpty { return }
-    // What could not be written left no trace.
+    // Entries that could not be written left no trace.
     if writer.takeFault() != nil { doubt(Self.fullDisk) }
     writer.write(buffer, at: size)
     size += buffer.count

@@ -213,7 +213,7 @@ public final class Terminal {
     if capabilities.hasSynchronizedOutput {
       bytes = Array("\u{1B}[?2026h".utf8) + bytes + Array("\u{1B}[?2026l".utf8)
     }
-    // What a terminal that takes nothing has missed is drawn when it does.
+    // A terminal that takes no output gets all that it missed as soon as it does.
     if !line.write(bytes) { painter.clear() }
   }
 

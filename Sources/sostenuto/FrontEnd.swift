@@ -86,7 +86,7 @@ enum FrontEnd {
   @MainActor private static func open(_ path: String?, _ session: Session) throws {
     guard let path, !FolderListing.isFolder(path) else { return session.openEmpty() }
     guard let text = StarterPatch.text(playing: path) else { return try session.open(path) }
-    // What has such a name is never written as a patch.
+    // A file of such a name is never written as a patch.
     guard access(path, R_OK) == 0 else { throw CommandError("\(path): \(String(cString: strerror(errno)))") }
     session.openText(text)
     if StarterPatch.isSong(path) { try session.playSong(path) }
@@ -183,7 +183,7 @@ enum FrontEnd {
   private static var historyPath: String { StateFolder.path + "/history" }
 
   private static func readHistory() -> [String] {
-    // What a killed program left of writing it.
+    // Remains of a write by a program that was killed.
     _ = PatchFile.clearLeftOvers(of: historyPath)
     guard let text = try? readText(historyPath) else { return [] }
     return text.split(separator: "\n").map(String.init)

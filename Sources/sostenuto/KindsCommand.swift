@@ -109,7 +109,7 @@ enum KindReference {
     ])
   }
 
-  /// What a sub-patch of a library has outside; nothing if its file cannot be read.
+  /// Inputs, outputs and parameters of a sub-patch of a library; nothing if its file cannot be read.
   private struct Edge {
     var inputs: [String] = []
     var outputs: [String] = []

@@ -88,7 +88,7 @@ struct MergeCommand: Command {
     let faults = inputs.flatMap(\.diagnostics).filter { $0.severity == .error }
     let reason = faults.first.map { " (line \($0.line): \($0.message))" } ?? ""
     Console.warn("\(path ?? ours): merged line by line, since not all lines are understood\(reason)")
-    // What came through a pipe can be read only once, so git gets copies.
+    // A pipe can be read only once, so git gets copies.
     let copies = try TemporaryFiles(inputs.map(\.bytes))
     defer { copies.remove() }
     var arguments = ["merge-file"]

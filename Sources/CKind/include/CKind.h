@@ -70,7 +70,7 @@ typedef struct {
   float rate;
 } sostenuto_block;
 
-/* What an instance is prepared with; valid during the call. */
+/* Settings that an instance is prepared with; valid during the call. */
 typedef struct {
   /* Hz. */
   double rate;

@@ -1,7 +1,7 @@
 #pragma once
 #include <stddef.h>
 
-// What must work inside a signal handler: putting the terminal back, and noting signals for the main
+// Work inside a signal handler: putting the terminal back, and noting signals for the main
 // loop. In C, because a handler must not meet lazily made globals, retain counts or allocation.
 
 // Notes the terminal's present settings and installs the handlers:
@@ -20,7 +20,7 @@ void cterminal_remove(void);
 #define CTERMINAL_BYTES 512
 void cterminal_set_bytes(const void *bytes, size_t count);
 
-// Whether there is something to restore. While 0, cterminal_restore does nothing.
+// Not 0 while there is something to restore. While 0, cterminal_restore does nothing.
 void cterminal_set_active(int active);
 
 // Writes the bytes and sets the terminal's first settings, once per activation. Async-signal-safe.

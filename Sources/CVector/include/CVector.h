@@ -18,7 +18,7 @@ typedef unsigned sostenuto_bits __attribute__((ext_vector_type(16)));
 /* Swift's SIMD16<Int32>. */
 typedef int sostenuto_integers __attribute__((ext_vector_type(16)));
 
-/* Whether the registers that are built for hold sixteen floats each, and there are 32 of them. */
+/* True when the target's registers hold sixteen floats each, and there are 32 of them. */
 #ifdef __AVX512F__
 enum { sostenuto_has_wide_vectors = 1 };
 #else
@@ -130,7 +130,7 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_pick_of_two(sostenuto_frames low, so
 #endif
 }
 
-/* Whether the processor that is built for picks numbers of 16 bits by one instruction. */
+/* True when the target shuffles numbers of 16 bits by one instruction. */
 #ifdef __AVX512BW__
 enum { sostenuto_permutes_words = 1 };
 #else
@@ -328,7 +328,7 @@ SOSTENUTO_VECTOR sostenuto_places sostenuto_places_from(long long position, long
 SOSTENUTO_VECTOR void sostenuto_write_places(long long position, long long step, long long change, long long count, long long *places) {
   typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
   sostenuto_places next = sostenuto_places_from(position, step, change);
-  // What is between a place and that eight later, and by how much this grows.
+  // Distance from a place to that eight later, and the growth of that distance.
   sostenuto_places stride = sostenuto_places_from(8 * step + 28 * change, 8 * change, 0);
   for (long long place = 0; place < count; place += 8) {
     *(places_of_memory *)(places + place) = next;

@@ -194,7 +194,7 @@ SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_resting_eight(float *levels, s
   return level;
 }
 
-/* What peaks fall to is a hundredth of a decibel below their targets. Rounding would else lift those of a sound that stays as
+/* Peaks fall to a hundredth of a decibel below their targets. Rounding would else lift those of a sound that stays as
    it is, by up to 3e-4 where the share is small, which a ratio of fifty shows. */
 #define SOSTENUTO_BELOW (1.0f - 0x1p-10f)
 
@@ -233,7 +233,7 @@ SOSTENUTO_VECTOR void sostenuto_gate_eight(float *heard, float *gains, int *coun
   *(counts_of_memory *)counts = left;
 }
 
-/* What one gate hears in some frames, sixteen at most, becomes what its gain goes to: 1 while it is open, else `least`. Returns
+/* Levels that one gate hears in some frames, sixteen at most, become the targets of its gain: 1 while it is open, else `least`. Returns
    the frames left. Of sixteen frames within a hold all are open, and of sixteen below the threshold of one that is shut none:
    else each asks the one before. */
 SOSTENUTO_VECTOR int sostenuto_gate_targets(float *heard, int left, const float *open, const float *shut, const float *hold,

@@ -28,7 +28,7 @@ extension Reconciler {
       return nil
     }
     if let old = intent.cable { fadeOut(old) }
-    // Whether an inaudible cable still exists depends on when the worker last ran, so it is replaced.
+    // An inaudible cable is replaced: it may still exist or not, depending on when the worker last ran.
     if let known = graph.cables[key], known !== intent.cable, known.isLeaving, isInaudible(known) {
       graph.remove(known)
       drop(known)

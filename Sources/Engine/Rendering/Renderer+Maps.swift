@@ -36,7 +36,7 @@ extension Renderer {
       if values.pointee.heard(element) != before { moveHeard(values, element, over: frames) }
     case .solo:
       values.pointee.set(element, field, to: value)
-      // What had been heard of the others is not kept. A move to where a gain is already changes nothing.
+      // Values heard from the others are not kept. A move to where a gain is already changes nothing.
       var other = 0
       while other < values.pointee.count {
         moveHeard(values, other, over: frames)

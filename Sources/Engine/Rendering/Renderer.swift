@@ -212,7 +212,7 @@ public final class Renderer: @unchecked Sendable {
   /// Hands over the events of the next block, each with its frame: notes do not end a block. Returns the time of the
   /// first transaction that is left, or a time far in the future.
   @_noLocks private final func handOverEvents(of frames: Int) -> Int64 {
-    // What is queued behind an event is not executed before it.
+    // Commands queued behind an event are not executed before it.
     var due = now
     let end = now &+ Int64(frames)
     var count = 0

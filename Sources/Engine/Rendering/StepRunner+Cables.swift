@@ -219,7 +219,7 @@ extension StepRunner {
     let isWhole = source.cable.pointee.delay & (blockCapacity &- 1) == 0
     if !isSilent, !isWhole || !magnitudes.areInaudible { source.cable.pointee.markSound(until: end) }
     guard isWhole, endsCell, source.cable.pointee.isSilentCell(endingAt: end) else { return }
-    // What is dropped is read as zeros where the next cell sounds before its own end.
+    // Dropped frames are read as zeros where the next cell sounds before its own end.
     let cell = position &+ frames &- blockCapacity
     index = 0
     while index < Int(source.count) {

@@ -72,7 +72,7 @@ extension StepRunner {
         modulateElement(port, binding, elements, &room)
       } else if binding.pointee.isSingle, !port.pointee.isSilent {
         let base = binding.pointee.base
-        // What is behind the block's frames may be anything.
+        // Frames behind the block's end may be anything.
         if let direct = binding.pointee.direct {
           let gain = binding.pointee.gain
           room.store(sostenuto_affine(direct.vector(0), gain, base), 0)

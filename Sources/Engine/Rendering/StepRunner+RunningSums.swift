@@ -93,7 +93,7 @@ extension StepRunner {
     let isBegun = sum.pointee.next != sum.pointee.first
     var channel = 0
     while channel < Int(sum.pointee.channels) {
-      // What is added to minus zero stays as it is.
+      // A number added to minus zero stays as it is.
       var (a, b) = (SIMD16<Float>(repeating: -0.0), SIMD16<Float>(repeating: -0.0))
       var (c, d) = (a, b)
       if isBegun {

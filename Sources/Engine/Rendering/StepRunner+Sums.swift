@@ -90,7 +90,7 @@ extension StepRunner {
     let output = inlet.pointee.output
     var channel = 0
     while channel < output.count {
-      // What is added to minus zero stays as it is.
+      // A number added to minus zero stays as it is.
       var (a, b) = (SIMD16<Float>(repeating: -0.0), SIMD16<Float>(repeating: -0.0))
       var (c, d) = (a, b)
       if let begun {

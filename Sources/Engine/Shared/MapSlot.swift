@@ -329,7 +329,7 @@ struct MapTable {
       var event = 0
       while event < queue.pointee.count {
         var heard = Heard(node: node.pointee.number, event: queue.pointee[event])
-        // What does not fit is no loss: the controller goes on moving.
+        // A movement that does not fit is no loss: the controller goes on moving.
         _ = ring.push(&heard)
         event &+= 1
       }

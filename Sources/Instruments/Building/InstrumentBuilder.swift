@@ -25,7 +25,7 @@ struct InstrumentBuilder {
 
   /// Number of regions.
   private(set) var count = 0
-  /// What `build` left out; nil: nothing.
+  /// Parts that `build` left out; nil: none.
   private(set) var fault: String?
   private let regions: UnsafeMutableBufferPointer<Region>
   private var extents: [Extent] = []

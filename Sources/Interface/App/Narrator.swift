@@ -77,7 +77,7 @@ import Session
     // A view's own line moves with meters, which is no news.
     if isAnswer {
       let now = telling
-      // What has been told already, as an edit that is the newest of the history, is not told again.
+      // An edit that has been told already, as the newest of the history, is not told again.
       if let told = lines.firstIndex(where: { !$0.isEmpty && now.hasPrefix($0) }) {
         lines[told] = now
       } else if now != line, !now.isEmpty {

@@ -52,7 +52,7 @@ struct ViewFrame {
       top += 1
     }
     if hasTour {
-      // What is to be done takes three lines, more on a narrow screen, below it the rule.
+      // The task takes three lines, more on a narrow screen, and the rule is below it.
       let height = rows >= 14 ? (columns >= 60 ? 4 : 6) : rows >= 12 ? (columns >= 60 ? 4 : 5) : 0
       tour = Rect(column: 0, row: top, columns: columns, rows: height)
       top += height

@@ -48,7 +48,7 @@ extension KeyContext {
   private func zoom(by step: Int) {
     let levels = GraphDetail.levels
     let now = GraphPicture.detail(scene, desk.state, desk.viewSize)
-    // What fits is between the largest boxes and the names.
+    // The detail that fits lies between the largest boxes and the names.
     let place = levels.firstIndex(of: now) ?? (step > 0 ? 0 : 1)
     let next = min(max(0, place + step), levels.count - 1)
     desk.state.graph.showsOverview = false
@@ -148,7 +148,7 @@ extension KeyContext {
       desk.state.graph.groups[index].members = members
     }
     desk.state.graph.groups.removeAll { $0.members.count < 2 }
-    // What is focused is a box.
+    // The focus goes to the box that hides its node.
     let hidden = desk.state.graph.hidden(patch)
     if let focus = desk.state.focus, let shown = hidden[focus], shown != focus { desk.focus(shown) }
   }

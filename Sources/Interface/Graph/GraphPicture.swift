@@ -351,8 +351,8 @@ struct GraphPicture {
     diagram = arranged(Array(boxes.indices), cables, options)
     let staying = boxes.indices.filter { !boxes[$0].isLeaving }
     if staying.count < boxes.count, !staying.isEmpty {
-      // What leaves stands where it was if the others keep their columns, and their places once they have been shown; otherwise
-      // below, without its cables.
+      // Leaving nodes stand where they were if the others keep their columns, and their places once they have been shown; otherwise
+      // below, without their cables.
       let rest = arranged(staying, cables, options)
       let keys = Set(staying.map { Self.key(boxes[$0].id) })
       let isCalm =

@@ -61,7 +61,7 @@ struct SubPatchFacts {
     while let inside = desk.state.graph.inside, !patch.hasInside(inside) {
       desk.state.graph.inside = NodePath.container(of: inside)
     }
-    // What is found elsewhere, by name, is shown where it is.
+    // Elements found elsewhere, by name, are shown where they are.
     guard let focus = desk.state.focus, let name = patch[focus]?.name else { return }
     desk.state.graph.inside = NodePath.container(of: name)
   }

@@ -132,7 +132,7 @@ struct Chooser: Overlay {
     guard items.indices.contains(selected) else { return }
     let isCut = !hasDetails || DisplayWidth.of(items[selected].detail) > inside.columns - 4 - names
     if isCut, !items[selected].detail.isEmpty, frame.message == row {
-      // What the list cuts of the selected one stands below it.
+      // The part of the selected text that the list cuts off stands below it.
       let words = Wrapping.words(items[selected].detail, .text)
       let lines = Wrapping.lines([words], columns: canvas.columns - 2, gap: 1)
       Wrapping.draw(Wrapping.bounded(lines, to: 3, columns: canvas.columns - 2), endingAt: row, on: &canvas)

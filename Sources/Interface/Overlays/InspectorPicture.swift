@@ -71,9 +71,9 @@ struct InspectorPicture {
     parameterRows = min(lines.count, 3, left)
     left -= parameterRows
     help = take(wrapped(helpText, .dim, most: min(max(4, left / 3), 8, left)))
-    // What the kind is stands there whole where there are rows enough, and the parameters scroll.
+    // The kind's description is whole where there are rows enough, and the parameters scroll.
     let whole = wrapped(summaryText, .text, most: inner.rows >= 20 ? 4 : 2)
-    // What it does at present, and its level, are seen beside any number of parameters.
+    // Its present state and level are seen beside any number of parameters.
     let hasSound = inspector.port(scene) != nil
     let live = min(left, min(instrumentLines.count, 2) + (hasSound ? 1 : 0))
     left -= live
@@ -152,7 +152,7 @@ struct InspectorPicture {
     let place = Point(inner.column, row)
     canvas.fill(Rect(column: place.column, row: row, columns: inner.columns, rows: 1), " ", Style(ground))
     let isSet = node.settings[path] != nil
-    // What is set has a mark, so that this is not said by colour alone.
+    // A set value has a mark, so that colour is not the only sign.
     let name = DisplayWidth.truncated(path.line, to: nameColumns - 1) + (isSet ? "•" : "")
     var spans = [
       Span(isSelected ? "▸ " : "  ", .accent), Span(DisplayWidth.padded(name, to: nameColumns), .text),

@@ -12,7 +12,7 @@ enum Popup {
       frame.view.rows >= least.rows + 2 ? frame.view.bottom : frame.playBar?.bottom ?? frame.view.bottom
     let room = Rect(
       column: 0, row: frame.view.row, columns: canvas.columns, rows: max(1, bottom - frame.view.row))
-    // What it would leave of the rows below the view could not be read.
+    // The rest of the rows below the view could not be read.
     if bottom > frame.view.bottom {
       for row in frame.view.bottom..<bottom { EntryLine.clear(row, on: &canvas) }
     }

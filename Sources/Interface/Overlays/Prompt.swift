@@ -79,7 +79,7 @@ struct Prompt: Overlay {
       canvas.put(way, at: Point(min(1, max(0, mark - 1)), hints), columns: max(0, mark - 2))
     }
     guard mark + text.width + 2 <= end else {
-      // What one row cannot show whole goes on above the prompt; the mark stays below the place.
+      // A text too long for one row goes on above the prompt; the mark stays below its place.
       canvas.put([text[0]], at: Point(mark, hints), columns: canvas.columns)
       let lines = Wrapping.lines(
         [Wrapping.words(error.text, .promptError)], columns: canvas.columns - 2, gap: 1)

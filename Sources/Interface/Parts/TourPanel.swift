@@ -7,7 +7,7 @@ enum TourPanel {
     guard bounds.rows > 1 else { return }
     var lines = Wrapping.lines(
       [Wrapping.words(tour.words.text, .text)], columns: bounds.columns - 2, gap: 1)
-    // What was done stands above what is to be done.
+    // The last task stands above the next one.
     if !tour.praise.isEmpty, lines.count + 1 < bounds.rows {
       lines.insert([Span("Done: \(tour.praise)", .sounding)], at: 0)
     }

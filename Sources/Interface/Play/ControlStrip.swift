@@ -84,7 +84,7 @@ struct ControlStrip {
       let found = try? scene.patch.controlled(target, catalogue: scene.catalogue),
       let wanted = scale.position(of: found.value), scale.value(at: place) != found.value
     else { return [word] }
-    // What is within a step of the controller has been met.
+    // A value within one step of the controller has been met.
     if wanted == place { return [word] }
     return [Span(wanted > place ? "↑" : "↓", .warning), word]
   }

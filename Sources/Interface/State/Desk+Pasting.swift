@@ -5,7 +5,7 @@ import PatchLanguage
 @MainActor extension Desk {
   /// Performs pasted lines as one edit, and shows what they added.
   func paste(_ text: String) throws {
-    // What comes back from the terminal was copied here: its files are named as in the patch.
+    // Text that comes back from the terminal was copied here: its files are named as in the patch.
     let isOwn = copiedElsewhere.map {
       $0.split(whereSeparator: \.isNewline) == text.split(whereSeparator: \.isNewline)
     }

@@ -109,7 +109,7 @@ import Session
       let analyser = spectrum ?? SpectrumAnalyser(rate: history.rate)
       spectrum = analyser
       let now = analyser.measure(history, channels: channels)
-      // What began within the window has more frequencies than the sound itself.
+      // A sound that began within the window has more frequencies than its own.
       if history.heard >= Int64(analyser.frames) {
         if held == nil { held = now } else { held?.hold(now) }
       }

@@ -68,7 +68,7 @@ public struct MeterBridge: Sendable {
     var isChanged = follow(scene)
     let seconds = min(1, max(0, now - takenAt))
     takenAt = now
-    // What does not move has no higher peak, but for the inputs, whose level is that of other nodes.
+    // A level that does not move has no higher peak, but for inputs, whose level is that of other nodes.
     let indices =
       isShown
       ? Array(strips.indices)
@@ -112,7 +112,7 @@ public struct MeterBridge: Sendable {
         all.append(strip)
       }
       for port in kind.outputs where !port.isEvents && !port.isOptional { add(port.name, isInput: false) }
-      // What goes in is shown where nothing comes out.
+      // The input's level is shown where nothing comes out.
       if !kind.outputs.contains(where: { !$0.isEvents }) {
         for port in kind.inputs where !port.isEvents { add(port.name, isInput: true) }
       }

@@ -81,7 +81,7 @@ extension Edit {
       return refuse("scene \(number) stays")
     }
     if let name = heldName(endedBy: after) { return refuse("that would end the notes of \(name)") }
-    // What a scene silences was stored so.
+    // Elements that a scene silences were stored so.
     let lost = isRecall ? [] : scene.silenced(by: after)
     guard let first = lost.first else { return false }
     let others = lost.count > 1 ? " and \(lost.count - 1) more" : ""

@@ -166,7 +166,7 @@ extension Patch {
       guard let (value, parameter) = try? controlled(travel.target, catalogue: catalogue),
         let place = travel.place(of: parameter.timed(value, wholeNote: settings.wholeNote))
       else { continue }
-      // What the steps of a control give comes back as it was.
+      // A value that the steps of a control give comes back as it was.
       return (place * 100_000).rounded() / 1000
     }
     throw .nothingBetween(morph)

@@ -18,7 +18,7 @@ struct RecallScene: EditVerbs {
   func perform(on draft: inout Draft) throws(EditError) -> Edit {
     let edits = try steps(in: draft)
     let accepts = draft.acceptsUnknownKinds
-    // What no kind is known for stays in the patch, as in a file.
+    // A node of an unknown kind stays in the patch, as in a file.
     draft.acceptsUnknownKinds = true
     let inverse = try AllOf(edits: edits).perform(on: &draft)
     draft.acceptsUnknownKinds = accepts

@@ -61,7 +61,7 @@ struct RemoveNode: EditVerbs {
       {
         let ends = Cable.Ends(source.ends.source, destination.ends.destination)
         guard patch.cables[ends] == nil, joined.insert(ends).inserted else { continue }
-        // What an outlet joins is not on one side of the edge.
+        // Cables that an outlet joins are not on one side of the edge.
         if (try? patch.checkScope(of: ends, catalogue: draft.catalogue)) == nil { continue }
         let (first, second) = (source.settings, destination.settings)
         let isDiscrete = first.mixing == .discrete || second.mixing == .discrete

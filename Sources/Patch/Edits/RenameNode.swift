@@ -19,7 +19,7 @@ struct RenameNode: EditVerbs {
   }
 
   func inverse(in draft: Draft) -> Edit {
-    // What has been waiting for the new name gets the node, and must not follow it back.
+    // A reference that waited for the new name gets the node, and must not follow it back.
     let settings = draft.patch.settings
     let there = settings.renaming { $0 == name ? newName : $0 }
     let back = there.renaming { $0 == newName ? name : $0 }

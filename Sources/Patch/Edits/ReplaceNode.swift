@@ -127,7 +127,7 @@ struct ReplaceNode: EditVerbs {
       }
       if cable.ends.destination.node == old.id {
         let name = cable.ends.destination.port
-        // What moved a parameter is no sound that another input should get.
+        // A cable that moved a parameter is no sound that another input should get.
         let isModulation =
           draft.catalogue[old.kind]?.inputRank(name) != nil
           && draft.catalogue[old.kind]?.inputs.contains { $0.name == name } == false

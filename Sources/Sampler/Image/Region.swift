@@ -2,7 +2,7 @@ import Realtime
 
 /// One region, in the units that a starting voice needs.
 package struct Region: BitwiseCopyable {
-  // What sounding voices read in each block is side by side, in three lines of the cache.
+  // Fields that sounding voices read in each block are side by side, in three cache lines.
 
   /// The two channels; equal for a mono sample.
   package var left: SamplePlane
@@ -36,7 +36,7 @@ package struct Region: BitwiseCopyable {
   /// Stages of its voices before their filters.
   package var stage = StagePlan()
 
-  // What a starting voice needs.
+  // Fields that a starting voice needs.
 
   /// First frame that is played.
   package var start: Int = 0

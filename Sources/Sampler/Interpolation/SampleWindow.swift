@@ -56,7 +56,7 @@ enum SampleWindow {
     let change = course.change
     var near = sostenuto_places_from(position, step, change)
     var far = sostenuto_places_from(course.place(8), step &+ change &* 8, change)
-    // What is between a position and that sixteen later, and by how much this grows.
+    // Distance from a position to that sixteen later, and the growth of that distance.
     var stride = sostenuto_places_from(step &* 16 &+ change &* 120, change &* 16, 0)
     let growth = sostenuto_places_from(change &* 128, 0, 0)
     for sixteen in 0..<sixteens {
