@@ -82,15 +82,17 @@ public final class Engine: ReconcilerHost {
   /// Engine frame at which the latest plan was compiled, and whether fades have ended since.
   var plannedAt: Int64 = 0
   var needsRecompile = false
-  /// Frame of the latest transaction that is known to be executed, and the frame before which the latest decision knew all.
+  /// Engine frame of the latest transaction that is known to be executed.
   var latestExecution: Int64 = -1
+  /// Engine frame before which the latest decision knew all.
   var latestKnown: Int64 = -1
-  /// Frame of the first decision that a replay may make otherwise; nil: there is none.
+  /// Engine frame of the first decision that a replay may make otherwise; nil: there is none. Worker.
   public internal(set) var firstGuess: Int64?
-  /// In a replay: what follows the ends of fades is told by `settle`, and nothing is known from this frame on.
+  /// True in a replay whose journal tells by `settle` when fades have ended, so that the engine does not look itself. Worker.
   public var isTold = false
+  /// Engine frame from which on nothing is known yet, in a replay. Worker.
   public var toldUntil = Int64.max
-  /// In a replay: the frame before which all was known to the decision that follows; nil: it was made for its own frame.
+  /// Engine frame before which all is known to the next decision, in a replay; nil: it is made for its own frame. Worker.
   public var knownFrame: Int64?
 
   /// Plans sent to the audio thread, in total.
