@@ -34,17 +34,6 @@ import Testing
     return (folder, try folder.file("a.patch", Self.patch))
   }
 
-  /// Samples of a WAV file of 32-bit floats.
-  func samples(_ path: String) throws -> [Float] {
-    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-    let data = try #require(Data(bytes).range(of: Data("data".utf8)))
-    let size = bytes[data.upperBound..<data.upperBound + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
-    let start = data.upperBound + 4
-    return stride(from: start, to: start + size, by: 4).map { place in
-      Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[place + $1]) << UInt32(8 * $1) })
-    }
-  }
-
   private func render(
     _ path: String, _ script: String, to output: String, period: Int, seconds: Double = 1
   ) throws -> [String] {
@@ -409,28 +398,6 @@ import Testing
       let channels = port == "main" ? 2 : 1
       #expect(try samples("\(folder.path)/\(port).wav").count == 4828 * channels, "\(port)")
       #expect(try samples("\(folder.path)/\(port)-2.wav").count == 6400 * channels, "\(port)")
-    }
-  }
-
-  /// A take equals its replay.
-  func expectReplay(_ name: String, in folder: Folder) throws {
-    let take = try samples("\(folder.path)/\(name).wav")
-    #expect(take.contains { abs($0) > 0.01 })
-    let replay = try Replay(path: "\(folder.path)/\(name).journal")
-    #expect(replay.doubts.isEmpty, "\(replay.doubts)")
-    var options = SessionOptions()
-    options.isOffline = true
-    options.driver.rate = replay.rate
-    options.quality = replay.quality
-    let session = Session(options: options)
-    let repeated = try samples(try session.render(replay, to: folder.path + "/again.wav").path)
-    #expect(repeated.count == take.count)
-    if let place = zip(take, repeated).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset {
-      let start =
-        replay.journal.entries.first { if case .take = $0.happening { true } else { false } }?.frame ?? 0
-      let frame = start + Int64(place / 2)
-      let near = replay.journal.entries.filter { abs($0.frame - frame) < 6000 }.map(\.line)
-      Issue.record("frame \(place / 2) of \(take.count / 2), \(frame) of the session:\n\(near.joined())")
     }
   }
 
