@@ -3,7 +3,7 @@ import Patch
 import Realtime
 
 /// A steady pulse: ticks of the transport's notes at their exact frames, or of a rate of its own. Each tick is a gate that is
-/// open for a part of it; swing delays every second one.
+/// open for a part of it; swing delays every second one, so that ticks are long and short in turn.
 struct Beat: BitwiseCopyable {
   /// Words of the parameter `note`, with their quarter notes; `free` goes by the rate.
   static let notes = [
@@ -46,7 +46,8 @@ struct Beat: BitwiseCopyable {
     "swing", "Place of every second tick between its neighbours: 50 % is even, 66.7 % that of triplets.",
     default: 50, range: 50...75, unit: .percent)
   static let width = ParameterDescription.number(
-    "width", "Part of a tick for which its gate is open.", default: 50, range: 1...99, unit: .percent)
+    "width", "Part of a tick, as long as swing leaves it, for which its gate is open.", default: 50,
+    range: 1...99, unit: .percent)
 
   /// Ticks and gate of one block.
   struct Pulse {
@@ -74,9 +75,10 @@ struct Beat: BitwiseCopyable {
   private var number: Int64 = 0
   /// Free: parts of the tick that are done, of `Course.parts`. Else unused.
   private var place = 0.0
-  /// Where the gate opens and shuts: in such parts, or in quarter notes.
+  /// Where the gate opens and shuts, and where the tick ends: in such parts of a free tick, or in quarter notes.
   private var opensAt = 0.0
   private var shutsAt = 0.0
+  private var endsAt = 0.0
   /// A rate at rest and the sample rate, and the parts of a tick that a frame has with them.
   private var known = SIMD2<Float>(repeating: .nan)
   private var knownStep = 0.0
@@ -99,7 +101,7 @@ struct Beat: BitwiseCopyable {
   /// Goes through a block at a rate that stays, in which nothing begins or ends. Most blocks are such; nil: this is none.
   @inline(__always) @_noLocks mutating func goOn(_ block: Block, _ rate: ParameterStream) -> Pulse? {
     guard rate.isSteady, counted == 0, known[0] == rate.value(0), known[1] == block.rate else { return nil }
-    let goal = phase == .waiting ? opensAt : phase == .open ? shutsAt : Course.parts
+    let goal = phase == .waiting ? 0 : phase == .open ? shutsAt : endsAt
     guard place + Double(block.frames &- 1) * knownStep < goal else { return nil }
     place += Double(block.frames) * knownStep
     wasRolling = false
@@ -108,8 +110,10 @@ struct Beat: BitwiseCopyable {
     return pulse
   }
 
-  /// Delay of a tick by the swing, in parts of a tick.
-  @inline(__always) @_noLocks private func delay(_ settings: Settings, _ frame: Int) -> Double {
+  /// Delay of a tick by the swing, in parts of an even tick.
+  @inline(__always) @_noLocks private func delay(
+    _ number: Int64, _ settings: Settings, _ frame: Int
+  ) -> Double {
     guard number & 1 != 0, let swing = settings.swing else { return 0 }
     return Double(limited(swing.value(0, at: frame), 50, 75)) * 0.02 - 1
   }
@@ -122,34 +126,38 @@ struct Beat: BitwiseCopyable {
   @inline(never) @_noLocks private mutating func runFree(_ block: Block, _ settings: Settings) -> Pulse {
     var pulse = Pulse()
     if counted != 0 {
-      (counted, phase, number, place, opensAt) = (0, .waiting, 0, 0, 0)
+      (counted, phase, number, place) = (0, .waiting, 0, 0)
       pulse.starts = 1
     }
     wasRolling = false
     let moving = settings.rate.frames(0)
     var frame = 0
     while frame < block.frames {
-      if place >= Course.parts {
-        place -= Course.parts
+      if phase != .waiting, place >= endsAt {
+        place -= endsAt
         number &+= 1
         phase = .waiting
-        opensAt = delay(settings, frame) * Course.parts
       }
       let rate = moving?[frame] ?? settings.rate.value(0)
-      let step = whole(rate > 0 ? Double(limited(rate / block.rate, 0, 0.5)) * Course.parts : 0)
+      let step = whole(rate > 0 ? bounded(Double(rate) / Double(block.rate), 0, 0.5) * Course.parts : 0)
       if moving == nil { (known, knownStep) = (SIMD2(rate, block.rate), step) }
       // At a rate of zero no tick begins, not even the first.
-      if phase == .waiting, place >= opensAt, step > 0 {
+      if phase == .waiting, step > 0 {
         phase = .open
         if pulse.ticks == 0 { pulse.first = number }
         pulse.ticks |= 1 &<< UInt64(truncatingIfNeeded: frame)
+        // Two ticks together are as long as two even ones, wherever swing has the second one begin.
+        endsAt =
+          number & 1 == 0
+          ? Course.parts + whole(delay(number &+ 1, settings, frame) * Course.parts)
+          : 2 * Course.parts - endsAt
         // Shut for a frame before the next tick, else that would be none.
-        shutsAt = opensAt + length(settings, frame) * (Course.parts - opensAt)
-        if shutsAt > Course.parts - step { shutsAt = Course.parts - step }
+        shutsAt = length(settings, frame) * endsAt
+        if shutsAt > endsAt - step { shutsAt = endsAt - step }
       } else if phase == .open, place >= shutsAt {
         phase = .shut
       }
-      let goal = phase == .waiting ? opensAt : phase == .open ? shutsAt : Course.parts
+      let goal = phase == .waiting ? 0 : phase == .open ? shutsAt : endsAt
       var count = 1
       if moving == nil {
         count = block.frames &- frame
@@ -184,26 +192,33 @@ struct Beat: BitwiseCopyable {
       return pulse
     }
     let quarters = Self.quarters(note)
-    if !wasRolling || jumps != transport.jumps || counted != note {
-      if !wasRolling || jumps != transport.jumps { pulse.starts = 1 }
-      (wasRolling, jumps, counted) = (true, transport.jumps, note)
-      let place = transport.quarters(at: block.time) / quarters
-      number = Int64(Transport.floor(place))
-      if Double(number) < place - 1e-7 { number &+= 1 }
-      wait(quarters, settings, 0)
-    }
     var frame = 0
-    while let next = due(transport, quarters, block, frame, pulse.ticks) {
+    let now = transport.quarters(at: block.time)
+    let hasBegun = !wasRolling || jumps != transport.jumps
+    // A leader that has gone ahead leaves ticks out rather than to hurry them after.
+    let isBehind = now >= (phase == .open ? endsAt : opensAt) + quarters
+    if hasBegun || counted != note || isBehind {
+      if hasBegun { pulse.starts = 1 }
+      // A gate that is open here shuts for a frame, else a tick in this one would be none.
+      if phase == .open { frame = 1 }
+      (wasRolling, jumps, counted) = (true, transport.jumps, note)
+      let place = now / quarters
+      number = Int64(Transport.floor(place))
+      if Double(number) + delay(number, settings, 0) < place - 1e-7 { number &+= 1 }
+      opensAt = (Double(number) + delay(number, settings, 0)) * quarters
+      phase = .waiting
+    }
+    while let next = due(transport, block, frame, pulse.ticks) {
       if phase == .open {
         pulse.open |= Gates.span(frame, next)
         number &+= 1
-        wait(quarters, settings, next)
+        (phase, opensAt) = (.waiting, endsAt)
       } else {
         phase = .open
         if pulse.ticks == 0 { pulse.first = number }
         pulse.ticks |= 1 &<< UInt64(truncatingIfNeeded: next)
-        let share = 1 - (opensAt / quarters - Double(number))
-        shutsAt = opensAt + length(settings, next) * share * quarters
+        endsAt = (Double(number &+ 1) + delay(number &+ 1, settings, next)) * quarters
+        shutsAt = opensAt + length(settings, next) * (endsAt - opensAt)
       }
       frame = next
     }
@@ -213,7 +228,7 @@ struct Beat: BitwiseCopyable {
 
   /// The frame in which the gate opens or shuts next; nil: not in this block.
   @inline(__always) @_noLocks private func due(
-    _ transport: Transport, _ quarters: Double, _ block: Block, _ frame: Int, _ ticks: UInt64
+    _ transport: Transport, _ block: Block, _ frame: Int, _ ticks: UInt64
   ) -> Int? {
     let now = block.time &+ Int64(frame)
     guard var due = transport.frame(ofQuarters: phase == .open ? shutsAt : opensAt, from: now) else {
@@ -221,19 +236,12 @@ struct Beat: BitwiseCopyable {
     }
     if phase == .open {
       // Shut for a frame before the next tick, else that would be none; and open for one.
-      let next = transport.frame(ofQuarters: Double(number &+ 1) * quarters, from: now)
+      let next = transport.frame(ofQuarters: endsAt, from: now)
       if let next, next &- 1 < due { due = next &- 1 }
       let isNew = ticks &>> UInt64(truncatingIfNeeded: frame) & 1 != 0
       if due <= now { due = isNew ? now &+ 1 : now }
     }
     let next = due &- block.time
     return next < Int64(block.frames) ? Int(next) : nil
-  }
-
-  @inline(__always) @_noLocks private mutating func wait(
-    _ quarters: Double, _ settings: Settings, _ frame: Int
-  ) {
-    phase = .waiting
-    opensAt = (Double(number) + delay(settings, frame)) * quarters
   }
 }

@@ -191,7 +191,7 @@ struct GateKindTests {
       }
       #expect(openings(out) == expected, "\(Beat.notes[note]) at \(tempo) and \(rate) Hz")
       let open = out.filter { $0 > 0 }.count
-      let whole = expected.count == 1 ? min(tick * 0.3, Double(frames)) : 0
+      let whole = expected.count == 1 ? min(tick * 0.3 * Double(Float(swing)) / 50, Double(frames)) : 0
       if whole > 0 { #expect(abs(Double(open) - whole) < 2) }
     }
   }
@@ -212,6 +212,53 @@ struct GateKindTests {
     // From beat 1.5 on the next one is a half away; later the tempo is double.
     #expect(Array(ticks.dropFirst(2)) == [52_000, 68_000, 80_000, 92_000], "\(ticks)")
     #expect(openings(out[1][0]) == [0, 20_000, 40_000])
+  }
+
+  /// A gate is open for its part of its own tick, as long as swing leaves that, and shut before the next one.
+  @Test(arguments: rates, [1, 50, 80, 99]) func gatesAreAPartOfTheirOwnTicks(rate: Double, width: Float) {
+    var chance = Chance(UInt64(rate) &+ UInt64(width))
+    for isFree in [false, true] {
+      let swing = Double([50, 62.5, 75].randomElement(using: &chance)!)
+      let bench = KernelBench(
+        Clock.self, Clock.description, outputs: [1, 1],
+        [
+          Clock.note: [isFree ? 0 : 1], Clock.rate: [5], Clock.swing: [Float(swing)], Clock.width: [width],
+        ], rate: rate)
+      var transport = Transport(rate: rate)
+      transport.apply(.tempo(75), at: 0)
+      bench.transport = transport
+      let out = bench.run(Int(rate * 2.5))[0][0]
+      let tick = 0.2 * rate
+      for (number, start) in openings(out).enumerated().dropLast() {
+        let length = tick * (number % 2 == 0 ? swing / 50 : 2 - swing / 50)
+        let open = out[start...].prefix { $0 > 0 }.count
+        let expected = max(1, min(length * Double(width) / 100, length - 1))
+        #expect(abs(Double(open) - expected) <= 1, "tick \(number): \(open), not \(expected)")
+      }
+      #expect(openings(out).count == 13, "\(openings(out))")
+    }
+  }
+
+  /// A tick to which the transport jumps is one also where a gate is open: that shuts for a frame. One that swing delays is to
+  /// come where the transport jumps to the place that it would have without.
+  @Test func ticksAfterAJumpAreNotLost() {
+    let bench = KernelBench(
+      Clock.self, Clock.description, outputs: [1, 1],
+      [Clock.note: [4], Clock.width: [80], Clock.swing: [60]])
+    bench.transport = Transport(rate: 48_000)
+    // Gates are open from 0 and 28,800 on, for 23,040 and 15,360 frames.
+    bench.changes = [(10_000, .locate(bar: 2, beat: 0)), (20_000, .locate(bar: 3, beat: 1.1))]
+    let ticks = openings(bench.run(48_000)[0][0])
+    #expect(ticks == [0, 10_001, 22_400, 41_600], "\(ticks)")
+  }
+
+  /// Ten minutes of a rate that is no part of the sample rate.
+  @Test(arguments: [8000.0, 44_100, 48_000]) func aFreeClockDoesNotDrift(rate: Double) {
+    let bench = KernelBench(
+      Clock.self, Clock.description, outputs: [1, 1], [Clock.note: [0], Clock.rate: [0.73]], rate: rate)
+    let ticks = openings(bench.run(Int(rate) * 600)[0][0])
+    let expected = (0..<438).map { Int((Double($0) * rate / Double(Float(0.73)) - 1e-3).rounded(.up)) }
+    #expect(zip(ticks, expected).allSatisfy { abs($0 - $1) <= 1 } && abs(ticks.count - 438) <= 1)
   }
 
   @Test(arguments: rates) func aFreeClockKeepsItsRate(rate: Double) {
