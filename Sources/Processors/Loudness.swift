@@ -7,12 +7,24 @@ public struct Loudness: Kernel {
   public static let description = KindDescription(
     name: "loudness",
     summary: "Tells the loudness of a sound by ITU-R BS.1770 (EBU R 128), and passes it as it is.",
-    category: .mixing, inputs: [PortDescription("in", .flexible)],
-    outputs: [PortDescription("out", .flexible)], face: .channels(), amplification: .never,
+    category: .mixing,
+    inputs: [
+      PortDescription("in", .flexible),
+      PortDescription(
+        "reset", .channels(1), "Opening it begins the integrated loudness anew.", role: .sidechain),
+    ],
+    outputs: [PortDescription("out", .flexible)],
+    parameters: [
+      ParameterDescription(
+        "integrate",
+        "On: the sound counts for the integrated loudness. Hold: it does not, and the figure stays. Clear: there is none, until on begins anew.",
+        form: .choice(["on", "hold", "clear"]), range: 0...2, default: .text("on"), smoothing: .kernel)
+    ], face: .channels(), amplification: .never,
     cost: .init(40, perChannel: 300),
     readings: [
       ReadingDescription("momentary", "Loudness of the last 400 ms, in LUFS.", unit: .decibels),
       ReadingDescription("shortterm", "Loudness of the last 3 s, in LUFS.", unit: .decibels),
+      ReadingDescription("integrated", "Gated loudness since the beginning, in LUFS.", unit: .decibels),
     ])
 
   /// Memory of the two filters of a channel.
@@ -33,6 +45,17 @@ public struct Loudness: Kernel {
   private var left: Int
   private var tenth: Int
   private var isAsleep = true
+  /// Loudness since the beginning.
+  private var programme: Programme
+  private var integrate: Float
+  private var wasReset = false
+  /// Frame from which on tenths are counted, also through sleep; negative: there was no block so far.
+  private var start: Int64 = -1
+  /// Tenths that have passed since the beginning or a reset, up to as many as a block of 400 ms has; -1 amid one.
+  private var passed = 0
+
+  /// Position in `description.parameters`.
+  public static var integrate: Int { @_noLocks get { 0 } }
 
   /// Tenths of a second of the longer window.
   private static var longest: Int { @_noLocks get { 30 } }
@@ -40,11 +63,13 @@ public struct Loudness: Kernel {
   public static var worksInPlace: Bool { true }
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    PerChannel<Filters>.size(configuration.inputs[0])
+    Programme.size + PerChannel<Filters>.size(configuration.inputs[0])
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
-    filters = PerChannel(configuration.inputs[0], Filters(), memory)
+    programme = Programme(memory)
+    integrate = configuration.value(Self.integrate)
+    filters = PerChannel(configuration.inputs[0], Filters(), memory + Programme.size)
     weighting = Self.weighting(configuration.rate)
     tenth = max(1, Int(configuration.rate / 10))
     left = tenth
@@ -66,7 +91,19 @@ public struct Loudness: Kernel {
   }
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
-    filters = filters.widened(widening, Filters(), memory)
+    programme.move(to: memory)
+    filters = filters.widened(widening, Filters(), memory + Programme.size)
+  }
+
+  @_noLocks public mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int) {
+    integrate = value
+    if value > 1.5 { begin() }
+  }
+
+  /// Begins the integrated loudness anew. Its first block is heard from here on.
+  @_noLocks private mutating func begin() {
+    programme.clear()
+    passed = left == tenth ? 0 : -1
   }
 
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
@@ -74,13 +111,18 @@ public struct Loudness: Kernel {
     tenth = max(1, Int(new / 10))
     left = tenth
     sum = 0
+    start = -1
     for channel in 0..<filters.count { filters[channel].pointee = Filters() }
   }
 
   @inline(never) @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
+    let resets = Gates.open(block.inputs[1], 0, block.frames)
+    if Gates.rises(resets, wasReset) != 0 { begin() }
+    wasReset = Gates.last(resets, block.frames)
+    if start < 0 { start = block.time }
     if isAsleep, input.isSilent { return .silent }
-    isAsleep = false
+    if isAsleep { wake(block.time) }
     let powers = block.scratch.assumingMemoryBound(to: Double.self)
     var frame = 0
     while frame < block.frames {
@@ -136,8 +178,22 @@ public struct Loudness: Kernel {
     (state.pointee.shelf, state.pointee.highPass) = isTame ? (shelf, high) : (SIMD2(0, 0), SIMD2(0, 0))
   }
 
+  /// Goes on where the tenths would be without the silence that was slept through.
+  @_noLocks private mutating func wake(_ time: Int64) {
+    isAsleep = false
+    let elapsed = time &- start
+    left = tenth &- Int(elapsed % Int64(tenth))
+    let silent = elapsed / Int64(tenth)
+    passed = silent < 4 &- Int64(passed) ? passed &+ Int(silent) : 4
+  }
+
   /// Begins the next tenth of a second.
   @inline(never) @_noLocks private mutating func take() {
+    defer {
+      // Blocks of 400 ms, three quarters of which are the next one's.
+      if passed < 4 { passed &+= 1 }
+      if passed == 4, integrate < 0.5 { programme.take(Double(power(4))) }
+    }
     let power = sum / Double(tenth)
     tenths[next] = power < 1e18 ? Float(power) : 0
     next = next &+ 1 < Self.longest ? next &+ 1 : 0
@@ -164,6 +220,7 @@ public struct Loudness: Kernel {
 
   /// In LUFS, -100 at least.
   @_noLocks public func reading(_ position: Int) -> Float {
+    if position == 2 { return programme.loudness }
     let power = power(position == 0 ? 4 : Self.longest)
     return power > 1e-10 ? 3.010_3 * logarithm2(power) - 0.691 : -100
   }

@@ -483,7 +483,7 @@ struct SequenceTests {
     let level = pow(10, -23.0 / 20)
     let sine = (0..<Int(rate * 4)).map { Float(level * sin(2 * Double.pi * 1000 * Double($0) / rate)) }
     let bench = KernelBench(
-      Loudness.self, Loudness.description, inputs: [[sine, sine]], outputs: [2], rate: rate)
+      Loudness.self, Loudness.description, inputs: [[sine, sine], []], outputs: [2], rate: rate)
     let out = bench.run(sine.count)[0]
     #expect(out == [sine, sine])
     #expect(abs(bench.kernel.reading(0) + 23) < 0.1, "\(bench.kernel.reading(0))")
