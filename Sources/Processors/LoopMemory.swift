@@ -7,12 +7,20 @@ struct LoopRow {
   let loop, before: UnsafeMutablePointer<Float>
   /// The block's frames, with room for a vector behind them.
   let input, output: UnsafeMutablePointer<Float>
-  /// The latest sound, and that before the recording began.
+  /// The latest sound, and that before the recording began; later, while the loop goes to another place, what is to be added.
   let past: DelayLine
   let lead: UnsafeMutablePointer<Float>
 }
 
+/// Frames of a passage from one place of a loop to another, as long as a crossfade at most: how loud both places are in each, and
+/// how much of what is there goes.
+struct LoopPassage {
+  let from, to, replaced: UnsafeMutablePointer<Float>
+}
+
 /// Memory of a looper. The two copies of the loop may change places.
+///
+/// The copy without the latest overdub is made piece by piece: before a piece is written to, and by and by.
 struct LoopMemory: BitwiseCopyable {
   private(set) var base: UnsafeMutableRawPointer
   private let channels: Int
@@ -25,6 +33,11 @@ struct LoopMemory: BitwiseCopyable {
   private let rowSize: Int
   private var isSwapped = false
   private var head = 0
+  /// Number of the latest overdub. A piece that has it is in both copies.
+  private var generation: Int32 = 0
+  /// Frames of a piece.
+  private static var piece: Int { @_noLocks get { 256 } }
+  private var pieces: Int { @_noLocks get { capacity / Self.piece &+ 1 } }
 
   init(_ channels: Int, _ seconds: Float, _ rate: Double, _ arena: inout Arena) {
     self.channels = channels
@@ -38,6 +51,35 @@ struct LoopMemory: BitwiseCopyable {
     Self.layOut(capacity, pastLength, join, &row)
     rowSize = row.bytes
     base = arena.reserve(channels * rowSize)
+    var rest = Arena(measuring: ())
+    layOut(&rest)
+    _ = arena.reserve(rest.bytes)
+  }
+
+  /// Memory that the channels share lies behind theirs.
+  @discardableResult @inline(__always) @_noLocks private func layOut(
+    _ arena: inout Arena
+  ) -> (marks: UnsafeMutablePointer<Int32>, passage: LoopPassage) {
+    (
+      arena.take(Int32.self, pieces),
+      LoopPassage(
+        from: arena.take(Float.self, join &+ 32), to: arena.take(Float.self, join &+ 32),
+        replaced: arena.take(Float.self, join &+ 32))
+    )
+  }
+
+  private var marks: UnsafeMutablePointer<Int32> {
+    @inline(__always) @_noLocks get {
+      var arena = Arena(base + channels &* rowSize)
+      return layOut(&arena).marks
+    }
+  }
+
+  var passage: LoopPassage {
+    @inline(__always) @_noLocks get {
+      var arena = Arena(base + channels &* rowSize)
+      return layOut(&arena).passage
+    }
   }
 
   @discardableResult @inline(__always) @_noLocks private static func layOut(
@@ -47,7 +89,7 @@ struct LoopMemory: BitwiseCopyable {
       loop: arena.take(Float.self, capacity &+ 16), before: arena.take(Float.self, capacity &+ 16),
       input: arena.take(Float.self, 96), output: arena.take(Float.self, 96),
       past: DelayLine(arena.take(Float.self, pastLength &+ DelayLine.margin), length: pastLength),
-      lead: arena.take(Float.self, join &+ 16))
+      lead: arena.take(Float.self, join &+ 32))
   }
 
   @inline(__always) @_noLocks func row(_ channel: Int) -> LoopRow {
@@ -125,12 +167,67 @@ struct LoopMemory: BitwiseCopyable {
       while frame < join {
         let t = (Float(frame) + 0.5) / Float(join)
         let share = t * t * (3 - 2 * t)
-        let y = row.loop[first &+ frame] * (1 - share) + row.lead[frame] * share
-        row.loop[first &+ frame] = y
-        row.before[first &+ frame] = y
+        row.loop[first &+ frame] = row.loop[first &+ frame] * (1 - share) + row.lead[frame] * share
         frame &+= 1
       }
       channel &+= 1
+    }
+  }
+
+  // MARK: The copy without the latest overdub
+
+  /// From here on the other copy is to have what the loop has now.
+  @_noLocks mutating func beginCopy() { generation &+= 1 }
+
+  /// Copies the pieces of some frames that are not in the other copy yet.
+  @_noLocks func copy(from first: Int, to end: Int) {
+    guard end > first else { return }
+    let marks = marks
+    var piece = first / Self.piece
+    let last = (end &- 1) / Self.piece
+    while piece <= last {
+      if piece < pieces, marks[piece] != generation {
+        marks[piece] = generation
+        let start = piece &* Self.piece
+        let count = capacity &- start < Self.piece ? capacity &- start : Self.piece
+        var channel = 0
+        while channel < channels {
+          let row = row(channel)
+          copyMemory(row.before + start, row.loop + start, count &* 4)
+          channel &+= 1
+        }
+      }
+      piece &+= 1
+    }
+  }
+
+  // MARK: Passages
+
+  /// Writes what came in a passage of `count` frames. It began at two places of the loop, which may overlap.
+  @_noLocks func add(_ count: Int, from first: Int, to second: Int, _ length: Int) {
+    let passage = passage
+    var place = 0
+    while place < 2 &* count {
+      let isFirst = place < count
+      let frame = isFirst ? place : place &- count
+      place &+= 1
+      let at = ((isFirst ? first : second) &+ frame) % length
+      // Frame of the passage in which the other place came here.
+      let other = (at &- (isFirst ? second : first) &+ 2 &* length) % length
+      let isShared = other < count
+      if isShared, !isFirst { continue }
+      let own = isFirst ? passage.from : passage.to
+      var gone = passage.replaced[frame] * own[frame]
+      if isShared { gone += passage.replaced[other] * passage.to[other] }
+      copy(from: at, to: at &+ 1)
+      var channel = 0
+      while channel < channels {
+        let row = row(channel)
+        var sound = row.lead[frame] * own[frame]
+        if isShared { sound += row.lead[other] * passage.to[other] }
+        row.loop[at] = row.loop[at] * (1 - gone) + sound
+        channel &+= 1
+      }
     }
   }
 
@@ -140,17 +237,13 @@ struct LoopMemory: BitwiseCopyable {
     self.rate = Float(rate)
   }
 
-  /// Prepares the copies for another rate, whose filter would ring at a step. The one without the latest overdub becomes whole:
-  /// `missing` frames from `place` on are still those of the loop. `isAdded`: sound is being written at `place`, and what was
-  /// added fades to nothing before it and from it on. Worker.
-  func settle(at place: Int, _ length: Int, missing: Int, isAdded: Bool) {
+  /// Prepares the copies for another rate, whose filter would ring at a step. The one without the latest overdub becomes whole.
+  /// `isAdded`: sound is being written at `place`, and what was added fades to nothing before it and from it on. Worker.
+  func settle(at place: Int, _ length: Int, isAdded: Bool) {
     guard length > 0 else { return }
+    copy(from: 0, to: length)
     for channel in 0..<channels {
       let row = row(channel)
-      for frame in 0..<missing {
-        let at = (place + frame) % length
-        row.before[at] = row.loop[at]
-      }
       let reach = isAdded ? min(join, length / 2) : 0
       for frame in -reach..<reach {
         let at = (place + frame + length) % length
@@ -181,6 +274,7 @@ struct LoopMemory: BitwiseCopyable {
   /// Takes such copies, and returns their length. Worker.
   func take(_ copies: [[Float]]) -> Int {
     guard let length = copies.first.map({ min($0.count, capacity) }) else { return 0 }
+    for piece in 0..<pieces { marks[piece] = generation }
     for channel in 0..<channels {
       let row = row(channel)
       for frame in 0..<length {

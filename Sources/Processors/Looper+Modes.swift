@@ -54,7 +54,7 @@ extension Looper {
       added.move(to: 0, over: memory.join)
     } else if state == .stopped {
       // A fade under way goes on from where it is: from the start it would jump.
-      if !heard.isMoving { place = 0 }
+      if !heard.isMoving { beginPlaying() }
       heard.move(to: 1, over: memory.join / 2)
     } else {
       return
@@ -85,13 +85,14 @@ extension Looper {
   /// Begins an overdub once the copies are as it needs them.
   @_noLocks mutating func beginOverdub() {
     if isUndone {
-      guard passed >= length, !other.isMoving else { return }
+      guard passed >= length, !other.isMoving, !cross.isMoving else { return }
       memory.swapCopies()
       (isUndone, other) = (false, Ramp(0))
     } else if other.isMoving {
       return
     }
     wantsOverdub = false
+    memory.beginCopy()
     (passed, hasOverdub, state) = (0, true, .overdubbing)
     added.move(to: 1, over: memory.join)
   }
@@ -116,39 +117,31 @@ extension Looper {
   @_noLocks private mutating func requestRecording(_ block: Block, _ frame: Int) {
     if state != .empty, state != .leaving { clear() }
     if beats > 0, let transport = block.transport?.pointee, transport.isRolling {
-      let quarters = transport.quarters(at: block.time &+ Int64(frame))
-      start = Transport.floor(quarters)
-      if start < quarters - 1e-7 { start += 1 }
+      findStart(transport, block.time &+ Int64(frame))
       isWaiting = true
     } else if state == .leaving {
       recordsNext = true
     } else {
-      record(block)
+      record(block, frame)
     }
   }
 
-  @_noLocks mutating func record(_ block: Block) {
+  @_noLocks mutating func record(_ block: Block, _ frame: Int) {
     (isWaiting, recordsNext) = (false, false)
     (state, length, place, goal) = (.recording, 0, 0, 0)
     (isUndone, hasOverdub, other, added, heard) = (false, false, Ramp(0), Ramp(0), Ramp(0))
-    if beats > 0, let transport = block.transport?.pointee {
-      let quarter = 60 * transport.rate / (transport.pulse.tempo * transport.pulse.quarters)
-      let most = Double(memory.capacity)
-      // A loop cut within a quarter note would drift against the tempo.
-      var count = Double(beats)
-      if count * quarter > most { count = Transport.floor(most / quarter) }
-      goal = count < 1 ? memory.capacity : Int(count * quarter + 0.5)
-      if goal > memory.capacity { goal = memory.capacity }
-      if goal < 2 &* memory.join { goal = 2 &* memory.join }
-    }
+    (cross, rest, passageAdds, passageFrames) = (Ramp(0), Ramp(1), false, 0)
+    beginBeat(block, frame)
     memory.keepPast()
   }
 
-  @_noLocks mutating func endRecording() {
+  @_noLocks mutating func endRecording(_ block: Block, _ frame: Int) {
     memory.joinEnd(length)
-    (place, passed, goal) = (0, length, 0)
+    memory.beginCopy()
+    (place, passed, goal) = (0, 0, 0)
     state = stopsAtEnd ? .stopped : .playing
     if !stopsAtEnd { heard.move(to: 1, over: memory.join / 2) }
     stopsAtEnd = false
+    endBeat(block, frame)
   }
 }

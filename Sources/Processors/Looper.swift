@@ -5,8 +5,8 @@ import Realtime
 /// Records what comes, and plays it round and round, with more on top.
 ///
 /// A loop's last 10 ms are crossfaded to what was heard before its beginning, so that its end leads to its beginning, whose
-/// attack stays. There are two copies of it: what is heard, and what was before the latest overdub, brought up to date frame by
-/// frame as the loop passes. Undo and redo fade from one to the other.
+/// attack stays. There are two copies of it: what is heard, and what was before the latest overdub, brought up to date piece by
+/// piece. Undo and redo fade from one to the other.
 public struct Looper: Kernel {
   public static let description = KindDescription(
     name: "looper", summary: "Records a loop, plays it, and records more on top of it.", category: .effect,
@@ -25,7 +25,7 @@ public struct Looper: Kernel {
       modeDescription,
       .count(
         "beats",
-        "Length of a new loop in quarter notes of the tempo, as many as fit into `longest`, begun on one of them while the transport moves; 0: as the pedal says.",
+        "Length of a new loop in quarter notes of the tempo, as many as fit into `longest`, begun on one of them while the transport moves; 0: as the pedal says. Such a loop stays on the beat: each round begins in its frame, and a jump of the transport leads into the loop. A faster tempo cuts its end, a slower one leaves a silence behind it. 0 lets it go round freely.",
         default: 0, range: 0...256, smoothing: .kernel),
       .number(
         "keep", "How much of the loop an overdub leaves; 0 % replaces it.", default: 100, range: 0...100,
@@ -67,7 +67,7 @@ public struct Looper: Kernel {
     case leaving
   }
 
-  private let channels: Int
+  let channels: Int
   private let seconds: Float
   var memory: LoopMemory
   var state = State.empty
@@ -75,7 +75,7 @@ public struct Looper: Kernel {
   var length = 0
   var goal = 0
   var place = 0
-  /// Frames since the latest overdub began, up to the length: the other copy is up to date there.
+  /// Frames of the other copy that are up to date, from the loop's first one on, without pieces that are so before their turn.
   var passed = 0
   var isUndone = false
   var hasOverdub = false
@@ -83,6 +83,17 @@ public struct Looper: Kernel {
   var heard = Ramp(0)
   var added = Ramp(0)
   var other = Ramp(0)
+  /// Beats that the loop keeps to.
+  var beat = LoopBeat()
+  /// Gain of the place that the loop passes to, and that place; gain of the loop before its beat.
+  var cross = Ramp(0)
+  var second = 0
+  var rest = Ramp(1)
+  /// Frames of a passage that wait to be written, and the places of the first one; sound is among them.
+  var passageFrames = 0
+  var passageStart = 0
+  var passageGoal = 0
+  var passageAdds = false
   /// The mode that was set since the last block, or `back`; negative: none.
   private var asked: Int
   /// The mode that was obeyed last, unless something else has come since, and what it found; negative: none.
@@ -91,6 +102,8 @@ public struct Looper: Kernel {
   var beats: Int
   /// A recording begins at this number of quarter notes.
   var start = 0.0
+  /// Jumps of the transport when that was found.
+  var waitJumps: Int32 = 0
   var isWaiting = false
   var recordsNext = false
   var wantsOverdub = false
@@ -145,7 +158,7 @@ public struct Looper: Kernel {
   // MARK: Rendering
 
   /// The loop is read in the next frames.
-  private var runs: Bool {
+  var runs: Bool {
     @inline(__always) @_noLocks get {
       length > 0 && state != .recording && state != .empty && (heard.isMoving || heard.target > 0)
     }
@@ -186,7 +199,8 @@ public struct Looper: Kernel {
       turn(block, frame)
       if wantsOverdub, state == .playing { beginOverdub() }
       let next = (rises.clear | rises.undo | rises.pedal).trailingZeroBitCount
-      let end = bound(block, frame, next < frames ? next : frames)
+      let asks = runs ? followBeat(block, frame) : Int.max
+      let end = bound(block, frame, next < frames ? next : frames, asks)
       run(block, frame, end)
       frame = end
     }
@@ -196,33 +210,40 @@ public struct Looper: Kernel {
 
   /// Ends and begins what is due at a frame.
   @_noLocks private mutating func turn(_ block: Block, _ frame: Int) {
-    if state == .recording, length >= (goal > 0 ? goal : memory.capacity) { endRecording() }
+    if state == .recording {
+      followRecording(block, frame)
+      if length >= (goal > 0 ? goal : memory.capacity) { endRecording(block, frame) }
+    }
     if state == .leaving, !heard.isMoving {
       (state, length, place) = (.empty, 0, 0)
-      if recordsNext { record(block) }
+      if recordsNext { record(block, frame) }
     }
-    if isWaiting, state == .empty, due(block, frame) == frame { record(block) }
+    if isWaiting, state == .empty, due(block, frame) == frame { record(block, frame) }
   }
 
   /// The frame at which a recording that waits begins, if the transport comes there in this block; at once if it stands.
   @_noLocks private mutating func due(_ block: Block, _ frame: Int) -> Int? {
     let now = block.time &+ Int64(frame)
-    guard let transport = block.transport?.pointee, transport.isRolling,
-      let found = transport.frame(ofQuarters: start, from: now)
-    else { return frame }
+    guard let transport = block.transport?.pointee, transport.isRolling else { return frame }
+    if waitJumps != transport.jumps { findStart(transport, now) }
+    guard let found = transport.frame(ofQuarters: start, from: now) else { return nil }
     let distance = found &- block.time
     return distance < Int64(block.frames) ? Int(distance) : nil
   }
 
   /// The next frame, up to `end`, at which something ends or begins.
-  @_noLocks private mutating func bound(_ block: Block, _ frame: Int, _ end: Int) -> Int {
-    var left = end &- frame
+  @_noLocks private mutating func bound(_ block: Block, _ frame: Int, _ end: Int, _ asks: Int) -> Int {
+    var left = least(end &- frame, asks)
     if state == .recording { left = least(left, (goal > 0 ? goal : memory.capacity) &- length) }
     if heard.isMoving { left = least(left, heard.framesLeft) }
     if other.isMoving, wantsOverdub { left = least(left, other.framesLeft) }
     if runs {
-      left = least(left, length &- place)
-      if passed < length { left = least(left, length &- passed) }
+      if !beat.isOver { left = least(left, length &- place) }
+      if rest.isMoving { left = least(left, rest.framesLeft) }
+      if cross.isMoving { left = least(left, least(cross.framesLeft, length &- second)) }
+      if wantsOverdub, passed < length {
+        left = least(left, (length &- passed &+ Self.haste &- 1) / Self.haste)
+      }
     }
     if isWaiting, state == .empty, let due = due(block, frame), due > frame {
       left = least(left, due &- frame)
@@ -230,86 +251,14 @@ public struct Looper: Kernel {
     return frame &+ (left > 1 ? left : 1)
   }
 
-  @inline(__always) @_noLocks private func least(_ a: Int, _ b: Int) -> Int { a < b ? a : b }
-
-  /// The frames from one place to another, in which nothing begins.
-  @_noLocks private mutating func run(_ block: Block, _ start: Int, _ end: Int) {
-    let (frames, parameters, rows) = (end &- start, block.parameters, Rows(block))
-    let (level, through) = (
-      Self.row(parameters[Self.level], rows[0]), Self.row(parameters[Self.through], rows[1])
-    )
-    let keep = Self.row(parameters[Self.keep], rows[2])
-    let runs = self.runs
-    let adds = added.isMoving || added.target > 0
-    let isNew = passed < length
-    // Gains that rest are no rows.
-    let (heardMoves, addedMoves, otherMoves) = (heard.isMoving, added.isMoving, other.isMoving)
-    let (heardRest, addedRest, otherRest) = (heard.target, added.target, other.target)
-    // The other copy is neither heard nor made: most of a loop's life, in which half of its memory need not be read.
-    let isAlone = !isNew && !otherMoves && otherRest == 0
-    if heardMoves { heard.fill(rows[3], frames: frames) }
-    if addedMoves { added.fill(rows[4], frames: frames) }
-    if otherMoves { other.fill(rows[5], frames: frames) }
-    var channel = 0
-    while channel < channels {
-      let row = memory.row(channel)
-      let (x, y) = (row.input + start, row.output + start)
-      var frame = 0
-      while frame < frames {
-        let count = Int32(truncatingIfNeeded: frames &- frame < 16 ? frames &- frame : 16)
-        let sound = x.vector(frame)
-        var out = sound * through.vector(start &+ frame)
-        if state == .recording {
-          let to = length &+ frame
-          row.loop.store(sound, to)
-          row.before.store(sound, to)
-        } else if runs {
-          let at = place &+ frame
-          let loop = row.loop.vector(at)
-          var now = loop
-          if !isAlone {
-            var old = row.before.vector(at)
-            if isNew {
-              row.before.store(sostenuto_join(loop, old, count), at)
-              old = loop
-            }
-            let share = otherMoves ? rows[5].vector(frame) : Frames(repeating: otherRest)
-            now = loop * (1 - share) + old * share
-          }
-          let gain = heardMoves ? rows[3].vector(frame) : Frames(repeating: heardRest)
-          // Plus zero, as the sum with the other copy has it: minus zero would be another bit.
-          out += (now + 0) * (gain * level.vector(start &+ frame))
-          if adds {
-            let gain = addedMoves ? rows[4].vector(frame) : Frames(repeating: addedRest)
-            let left = 1 - (1 - limited(keep.vector(start &+ frame) * 0.01, 0, 1)) * gain
-            row.loop.store(sostenuto_join(loop * left + sound * gain, loop, count), at)
-          }
-        }
-        y.store(out, frame)
-        frame &+= 16
-      }
-      channel &+= 1
-    }
-    // The playing loop fades out over the length of the past before anything else is recorded.
-    if state != .playing, state != .overdubbing { memory.remember(start, frames, rows[6]) }
-    if state == .recording {
-      length &+= frames
-    } else if runs {
-      place = place &+ frames < length ? place &+ frames : 0
-      passed = passed &+ frames < length ? passed &+ frames : length
-    }
-  }
-
-  /// A parameter from any frame of the block on.
-  @inline(__always) @_noLocks private static func row(
-    _ stream: ParameterStream, _ room: UnsafeMutablePointer<Float>
-  ) -> Readable { Readable(stream, 0, room) }
+  @inline(__always) @_noLocks func least(_ a: Int, _ b: Int) -> Int { a < b ? a : b }
 
   /// Resamples the loop. Worker.
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
     let adds = added.isMoving || added.target > 0
     if state != .recording {
-      self.memory.settle(at: place, length, missing: length - passed, isAdded: adds)
+      addPassage()
+      self.memory.settle(at: place, length, isAdded: adds)
     }
     let resampled = self.memory.resampled(length, from: old, to: new)
     if let memory {
@@ -322,6 +271,8 @@ public struct Looper: Kernel {
     length = self.memory.take(resampled)
     if before > 0 {
       place = min(Int(Double(place) * Double(length) / Double(before)), max(length - 1, 0))
+      second = min(Int(Double(second) * Double(length) / Double(before)), max(length - 1, 0))
+      (passageStart, passageGoal) = (place, second)
       passed = length
     }
     if goal > 0 { goal = max(Int((Double(goal) * new / old).rounded()), length) }
@@ -333,5 +284,9 @@ public struct Looper: Kernel {
       added.move(to: goal, over: self.memory.join)
     }
     other.stretch(by: new / old)
+    cross.stretch(by: new / old)
+    rest.stretch(by: new / old)
+    // The place may be a frame off.
+    (beat.isKnown, beat.isOnTime) = (beat.isKnown && state == .recording, false)
   }
 }
