@@ -5,7 +5,8 @@ extension Draft {
   func checkPlace(of edit: Edit) throws(EditError) {
     switch edit {
     case .rename(let name, let newName):
-      guard patch[named: name] != nil else { return }
+      // The lines of a difference rename nodes into a sub-patch before they move the cables.
+      guard patch[named: name] != nil, !acceptsUnknownKinds else { return }
       try check(newName, isIn: NodePath.container(of: name))
     case .insert(let node, let cable):
       guard let ends = try? patch.existing(cable, catalogue: catalogue).ends else { return }

@@ -120,6 +120,7 @@ struct Comparison {
   /// Returns the nodes, with their new names, that go into a node that is no sub-patch before its kind is another.
   private mutating func compareNames() throws(EditError) -> [(node: String, name: String)] {
     let matching = NodeMatching(from: draft.patch, to: target)
+    try emptyFiles(matching)
     // The innermost first: an edit of a sub-patch is one of what is still inside.
     let nodes = draft.patch.nodes.values.enumerated().sorted {
       ($1.element.depth, $0.offset) < ($0.element.depth, $1.offset)
@@ -153,6 +154,30 @@ struct Comparison {
     }
   }
 
+  /// Empties sub-patches whose inside is no longer in a file. Here they may be empty already, as files are not read; where they
+  /// are read, the lines that follow say all that is inside. Renamed nodes may be the first of it.
+  private mutating func emptyFiles(_ matching: NodeMatching) throws(EditError) {
+    for node in draft.patch.nodes.values where draft.patch.isEmptyOfFile(node, catalogue) {
+      guard let new = matching.newer[node.id].flatMap({ target[$0] }), target.hasInside(new.name) else {
+        continue
+      }
+      try dropWaiting(at: node)
+      guard catalogue.definitionFile(of: new) == nil else { continue }
+      try make(.replace(node.name, with: Node(name: node.name, kind: node.kind)))
+    }
+  }
+
+  /// Drops the values and cables that wait at a sub-patch.
+  private mutating func dropWaiting(at node: Node) throws(EditError) {
+    for path in catalogue.published(of: node).keys.sorted() {
+      try make(.set(node.name, path, nil, over: nil))
+    }
+    for cable in draft.patch.orderedCables(catalogue: catalogue)
+    where cable.ends.source.node == node.id || cable.ends.destination.node == node.id {
+      try make(.disconnect(draft.patch.name(of: cable.ends)))
+    }
+  }
+
   /// Drops what waits at sub-patches for their missing files, values and cables, before something is inside: then the same
   /// names stand for what is inside. And ends what they publish, where they are empty now.
   private mutating func dropWaiting() throws(EditError) {
@@ -162,15 +187,7 @@ struct Comparison {
       try make(.setPatch(.publish(key, nil)))
     }
     for node in draft.patch.nodes.values
-    where target.hasInside(node.name) && !draft.patch.hasInside(node.name) {
-      for path in catalogue.published(of: node).keys.sorted() {
-        try make(.set(node.name, path, nil, over: nil))
-      }
-      for cable in draft.patch.orderedCables(catalogue: catalogue)
-      where cable.ends.source.node == node.id || cable.ends.destination.node == node.id {
-        try make(.disconnect(draft.patch.name(of: cable.ends)))
-      }
-    }
+    where target.hasInside(node.name) && !draft.patch.hasInside(node.name) { try dropWaiting(at: node) }
   }
 
   /// The node with the settings of its first line only; the rest follows.

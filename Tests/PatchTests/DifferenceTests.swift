@@ -26,6 +26,36 @@ import Testing
     #expect(try PatchDifference.edits(from: old, to: reread(old), catalogue: catalogue) == [])
   }
 
+  /// A node may be renamed into a sub-patch whose file is not read, at which a cable waits. Scenes follow the node.
+  @Test(arguments: ["", "\nscene 1 \"s\"\n"])
+  func aNodeIsRenamedIntoASubPatchThatWaitsForItsFile(scene: String) throws {
+    let old = read(
+      """
+      sostenuto 1
+      node room patch file=hall.patch size=3ms
+      node box patch
+      node box/out outlet
+      node out output
+      connect room -> out
+      connect box -> out
+
+      """ + scene)
+    let new = read(
+      """
+      sostenuto 1
+      node room patch
+      node room/out outlet
+      node out output
+      connect room -> out
+
+      """ + scene)
+    var patch = old
+    for edit in try PatchDifference.edits(from: old, to: new, catalogue: catalogue) {
+      patch = try patch.applying(edit, catalogue: catalogue, acceptsUnknownKinds: true).patch
+    }
+    #expect(PatchWriter.write(patch, catalogue: catalogue) == PatchWriter.write(new, catalogue: catalogue))
+  }
+
   @Test(arguments: searchSeeds(51, 52, 53, 54, 55))
   func itsLinesLeadExactlyToTheOtherPatchCommentsAndOrderIncluded(seed: UInt64) throws {
     print("seed", seed)
