@@ -109,6 +109,7 @@ extension Draft {
   /// The edits that an edit stands for, where it concerns sub-patches; nil: none but itself. `others`: edits that are
   /// performed with it.
   func expansion(of edit: Edit, among others: [Edit]) throws(EditError) -> Expansion? {
+    if case .scene(let number, .edit(let line)) = edit { return try expansion(of: line, inScene: number) }
     let whole = try whole(edit, among: others)
     let peers = mirrored(edit, among: others)
     if whole == nil, peers.isEmpty { return nil }
@@ -142,13 +143,12 @@ extension Draft {
     patch.nodes.count + inner.nodes.count <= Self.mostNodes
   }
 
-  private func whole(_ edit: Edit, among others: [Edit]) throws(EditError) -> [Edit]? {
+  func whole(_ edit: Edit, among others: [Edit]) throws(EditError) -> [Edit]? {
     if others.isEmpty {
-      if !acceptsUnknownKinds { try checkPlace(of: edit) }
+      try checkPlace(of: edit)
       try checkContainer(of: edit)
     }
     try checkCircle(of: edit)
-    _ = try patch.waitingNode(of: edit, catalogue: catalogue)
     switch edit {
     case .add(let node, let before):
       if let container = NodePath.container(of: node.name), !acceptsUnknownKinds, node.id.raw == 0 {
@@ -247,7 +247,7 @@ extension Draft {
   }
 
   /// A node with something inside; nil: it has nothing inside.
-  private func filled(_ name: String) -> Node? {
+  func filled(_ name: String) -> Node? {
     guard let node = patch[named: name], patch.isFilled(node, catalogue) else { return nil }
     return node
   }
@@ -354,7 +354,8 @@ extension Draft {
       }
       for candidate in wanted {
         guard let ends = try? scratch.patch.fitting(candidate, catalogue: catalogue),
-          scratch.patch.cables[ends] == nil
+          scratch.patch.cables[ends] == nil,
+          (try? scratch.patch.checkScope(of: ends, catalogue: catalogue)) != nil
         else { continue }
         let edit = Edit.connect(scratch.patch.name(of: ends), cable.settings)
         guard (try? scratch.apply(edit)) != nil else { continue }

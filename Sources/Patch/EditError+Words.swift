@@ -11,6 +11,8 @@ extension EditError: CustomStringConvertible {
     case .placeholder(let name, let kind, _): "no kind `\(kind)`: `\(name)` is a placeholder"
     case .waitsForFile(let name, let container):
       "no node `\(name)` without the file of `\(container)`: the line is kept as it is"
+    case .waitsForNode(let name, let file):
+      "no node `\(name)` in \(file): the line is kept, and counts when the file has one"
     case .invalidName(let name, let fault): fault.words(name)
     case .nodeExists(let name, _): "there is a node `\(name)` already"
     case .identityTaken(let name): "the identity of `\(name)` is taken"
@@ -175,7 +177,8 @@ extension EditError: CustomStringConvertible {
       .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
       .notSet, .noMap, .notRecorded, .durationOutOfRange, .morphOutOfRange, .nothingBetween, .tempoOutOfRange,
-      .moreSettings, .noMasterSwitch, .notPublished, .isInsideItself, .waitsForFile:
+      .moreSettings, .noMasterSwitch, .notPublished, .isInsideItself, .waitsForFile,
+      .waitsForNode:
       nil
     }
   }

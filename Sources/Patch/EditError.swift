@@ -10,6 +10,8 @@ public enum EditError: Error, Hashable, Sendable {
   case placeholder(String, kind: String, near: String? = nil)
   /// A warning: a scene keeps its line about a node in the file of that sub-patch, which is not there.
   case waitsForFile(String, of: String)
+  /// A warning: a scene keeps its line about a node that the file of a sub-patch does not have.
+  case waitsForNode(String, in: String)
   /// A name that the language does not allow.
   case invalidName(String, NodeName.Fault)
   /// Another node has that name; `isNew`: a node was to be added.
@@ -268,7 +270,8 @@ extension EditError {
       .noCables(let name), .beforeItself(let name), .noMatrix(let name, _), .noPlayer(let name, _),
       .noInstrument(let name, _),
       .noPlace(let name), .noPorts(let name, _, _, _), .notTogether(let name, _), .noSubPatch(let name),
-      .isEdge(let name), .otherSubPatch(let name, _), .tooManyNodes(let name), .waitsForFile(let name, _):
+      .isEdge(let name), .otherSubPatch(let name, _), .tooManyNodes(let name), .waitsForFile(let name, _),
+      .waitsForNode(let name, _):
       .node(name)
     case .handsOutNothing(let name, _): .node(name)
     case .noEcho(let name, _): .value(name)

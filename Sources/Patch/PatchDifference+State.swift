@@ -17,6 +17,7 @@ extension Comparison {
       if unnamed != nil, draft.patch.isEmptyOfFile(node, catalogue) { try unplugAll(at: node) }
       try make(.replace(node.name, with: Self.plain(new)))
     }
+    try emptyFiles()
     try exchangeInsides(of: before)
     try unplug(waiting: true)
     for (node, before) in Arrivals(from: draft.patch, to: target, catalogue: catalogue).list {
@@ -30,6 +31,18 @@ extension Comparison {
     try compareStateCables()
     for node in draft.patch.nodes.values where old.id(named: node.name) == nil {
       if let new = target[named: node.name] { try compareRemarks(of: new) }
+    }
+  }
+
+  /// Lines of a scene empty a sub-patch whose inside is no longer in a file: where files are read, something is inside.
+  private mutating func emptyFiles() throws(EditError) {
+    if unnamed == nil { return }
+    for node in draft.patch.nodes.values where draft.patch.isEmptyOfFile(node, catalogue) {
+      guard let new = target[named: node.name], target.hasInside(node.name),
+        catalogue.definitionFile(of: new) == nil
+      else { continue }
+      try unplugAll(at: node)
+      try make(.replace(node.name, with: Node(name: node.name, kind: node.kind)))
     }
   }
 
@@ -117,10 +130,12 @@ extension Comparison {
     }
   }
 
-  /// True for a cable that waits for a port of a sub-patch. As soon as there is one, it has the cable's name.
+  /// True for a cable that waits for a port of a sub-patch which is about to have something inside. As soon as there is such a
+  /// port, it has the cable's name.
   private func isWaiting(_ ends: Cable.Ends) -> Bool {
-    [ends.source.node, ends.destination.node].contains {
-      draft.patch.nodes.kind(of: $0).flatMap { catalogue[$0] }?.isContainer == true
+    [ends.source.node, ends.destination.node].contains { id in
+      guard let node = draft.patch[id] else { return false }
+      return catalogue[node.kind]?.isContainer == true && target.hasInside(node.name)
     }
   }
 
@@ -175,9 +190,26 @@ extension PatchDifference {
     of number: Int, from old: PatchScene?, to new: PatchScene, in patch: Patch, catalogue: KindCatalogue,
     namesPorts: Bool = false
   ) throws(EditError) -> [Edit] {
+    do throws(EditError) {
+      return try self.edits(
+        of: number, from: old, to: new, in: patch, catalogue: catalogue, namesPorts: namesPorts,
+        isStored: false)
+    } catch {
+      // A rename has led a node of the scene into a sub-patch of which lines wait.
+      return try self.edits(
+        of: number, from: old, to: new, in: patch, catalogue: catalogue, namesPorts: namesPorts,
+        isStored: true)
+    }
+  }
+
+  /// `isStored`: it is stored first in any case.
+  private static func edits(
+    of number: Int, from old: PatchScene?, to new: PatchScene, in patch: Patch, catalogue: KindCatalogue,
+    namesPorts: Bool, isStored: Bool
+  ) throws(EditError) -> [Edit] {
     var edits: [Edit] = []
     var here = old ?? PatchScene(of: patch, name: new.name, catalogue: catalogue)
-    if old == nil || here.name != new.name || here.lines(toWaitAs: new) == nil
+    if isStored || old == nil || here.name != new.name || here.lines(toWaitAs: new) == nil
       || here.lacksFile(of: new, catalogue) || new.lacksFile(of: here, catalogue)
     {
       edits.append(.scene(number, .store(name: new.name)))

@@ -60,8 +60,8 @@ extension PatchScene {
     return found
   }
 
-  /// The sub-patch in whose file a node may be that a line names and the scene lacks; nil: none of its sub-patches has one that
-  /// is not read, neither here nor in the patch.
+  /// The sub-patch in whose file a node may be that a line names and the scene lacks; nil: none of its sub-patches has a file,
+  /// neither here nor in the patch. A file that is read may have the node another time.
   func placeholder(
     around name: String, of line: Edit, beside patch: Patch, _ catalogue: KindCatalogue
   ) -> String? {
@@ -70,8 +70,17 @@ extension PatchScene {
     return NodePath.containers(of: name).first { container in
       let (here, there) = (state[named: container], patch[named: container])
       guard here != nil || isRemoval else { return false }
-      let hasFile = [here, there].contains { $0.flatMap(catalogue.definitionFile) != nil }
-      return hasFile && !(patch.hasInside(container) && (here == nil || state.hasInside(container)))
+      return [here, there].contains { $0.flatMap(catalogue.definitionFile) != nil }
+    }
+  }
+
+  /// True when a line of this place waits already.
+  func hasWaiting(_ line: Edit) -> Bool { waiting[Self.place(of: line)] != nil }
+
+  /// Takes out what is left inside a sub-patch that the scene lacks: its file has got more since the scene was written.
+  fileprivate mutating func removeInside(of container: String, _ catalogue: KindCatalogue) {
+    for node in state.allNodes(inside: container) {
+      try? apply(.remove(node.name, bridge: false), catalogue: catalogue)
     }
   }
 
@@ -101,7 +110,11 @@ extension PatchScene {
     var hasChanged = false
     for (place, line) in waiting {
       let name = lacking(line, catalogue)
-      if let name, placeholder(around: name, of: line, beside: patch, catalogue) != nil { continue }
+      if let name, let container = placeholder(around: name, of: line, beside: patch, catalogue) {
+        // A sub-patch that the scene lacks is gone with all that its file has inside.
+        let isGone = state.id(named: container) == nil && patch.hasInside(container)
+        if !isGone { continue }
+      }
       hasChanged = true
       waiting[place] = nil
       // A line that is refused is about another element of that name.
@@ -126,18 +139,36 @@ extension PatchScene {
 
 extension Patch {
   /// The node that a line of a scene names, and the sub-patch in whose file it may be; nil: the scene has all that it names.
-  /// Throws for a node that is in no file.
+  /// Throws for a node that is in no file. `isTyped`: also for one that a file lacks which has been read, unless such a line
+  /// waits already.
   package func waitingNode(
-    of edit: Edit, catalogue: KindCatalogue
+    of edit: Edit, isTyped: Bool = false, catalogue: KindCatalogue
   ) throws(EditError) -> (name: String, container: String)? {
     guard case .scene(let number, .edit(let line)) = edit, let scene = scenes[number] else { return nil }
     if case .all = line { return nil }
     guard let name = scene.lacking(line, catalogue) else { return nil }
     if let container = scene.placeholder(around: name, of: line, beside: self, catalogue) {
-      return (name, container)
+      let isRead = scene.state.hasInside(container) || scene.state.id(named: container) == nil
+      if !isTyped || !hasInside(container) || !isRead || scene.hasWaiting(line) { return (name, container) }
     }
     _ = try scene.state.node(named: name)
     return nil
+  }
+
+  /// True when a line of a scene waits.
+  package func isWaiting(_ edit: Edit) -> Bool {
+    guard case .scene(let number, .edit(let line)) = edit, let scene = scenes[number] else { return false }
+    return scene.hasWaiting(line)
+  }
+
+  /// Takes out of scenes what is left inside sub-patches that they lack.
+  package mutating func removeInsidesInScenes(catalogue: KindCatalogue) {
+    let names = sharing(catalogue).map(\.node.name)
+    for (number, scene) in scenes {
+      for name in names where scene.state.id(named: name) == nil && scene.state.hasInside(name) {
+        scenes[number]?.removeInside(of: name, catalogue)
+      }
+    }
   }
 
   /// Ends what waits in scenes for a sub-patch that has left, or has what was waited for. Returns true if there was any:

@@ -120,9 +120,19 @@ public struct PatchScene: Sendable {
     NodePath.containers(of: name).count == NodePath.containers(of: newName).count
   }
 
+  /// The same for this scene: a node that goes from one of its sub-patches into another one stays where it is in the stored
+  /// state. While a sub-patch is renamed with what is inside, only one of the two is there.
+  func follows(_ name: String, to newName: String) -> Bool {
+    guard Self.follows(name, to: newName) else { return false }
+    guard let old = NodePath.container(of: name), let new = NodePath.container(of: newName), old != new else {
+      return true
+    }
+    return state.id(named: old) == nil || state.id(named: new) == nil
+  }
+
   /// Renames a node, unless the scene has another one of the new name.
   mutating func rename(_ name: String, to newName: String) {
-    guard Self.follows(name, to: newName), state.id(named: newName) == nil else { return }
+    guard follows(name, to: newName), state.id(named: newName) == nil else { return }
     renameInWaiting(name, to: newName)
     guard let id = state.id(named: name) else { return }
     state.rename(id, to: newName)
@@ -330,7 +340,7 @@ extension Patch {
     case .set, .setRange, .matrix, .place, .comment, .move: true
     // The scenes' nodes follow, unless one of them had the new name before.
     case .rename(let name, let oldName):
-      PatchScene.follows(name, to: oldName) && scenes.values.allSatisfy { $0.state.id(named: name) == nil }
+      scenes.values.allSatisfy { $0.follows(name, to: oldName) && $0.state.id(named: name) == nil }
     case .all(let edits): edits.allSatisfy(keepsNodes)
     default: false
     }

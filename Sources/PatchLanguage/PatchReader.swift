@@ -60,6 +60,8 @@ struct Reading {
   var broken: Set<String> = []
   /// Sub-patches of which lines of the text say what is inside.
   private var filled: Set<String> = []
+  /// Lines of scenes about nodes that are not there, and the sub-patches in whose files these may be.
+  private var waiting: [(node: (name: String, container: String), item: Item)] = []
   /// There is something inside a sub-patch.
   private var hasInside = false
   /// Sub-patches stay empty, as their files have too many nodes.
@@ -104,7 +106,11 @@ struct Reading {
     for item in cables { connect(item) }
     for item in places { apply(item) }
     for item in scenes { apply(item) }
-    _ = draft.patch.endWaiting(catalogue: draft.catalogue)
+    if !scenes.isEmpty {
+      if hasInside { draft.patch.removeInsidesInScenes(catalogue: draft.catalogue) }
+      _ = draft.patch.endWaiting(catalogue: draft.catalogue)
+      for (waiting, item) in waiting where draft.patch.isWaiting(item.edit) { tell(of: waiting, item) }
+    }
     for item in patchSettings {
       if case .setPatch(.publish) = item.edit { continue }
       set(item)
@@ -190,7 +196,7 @@ struct Reading {
       try refuseMissing(item)
       let waiting = try draft.patch.waitingNode(of: item.edit, catalogue: draft.catalogue)
       try draft.apply(item.edit)
-      if let waiting { tellOfMissingFile(waiting, item) }
+      if let waiting { self.waiting.append((waiting, item)) }
       guard !item.comments.isEmpty, let subject = Self.subject(of: item.edit) else { return true }
       switch subject {
       case .setting, .layout, .patchSetting, .scene:
@@ -206,13 +212,16 @@ struct Reading {
     }
   }
 
-  /// Warns of a line that waits for a file, where that has been looked for.
-  private mutating func tellOfMissingFile(_ waiting: (name: String, container: String), _ item: Item) {
+  /// Warns of a line that waits for what a file lacks, or for a file, where that has been looked for.
+  private mutating func tell(of waiting: (name: String, container: String), _ item: Item) {
     guard let node = draft.patch[named: waiting.container],
-      let file = draft.catalogue.definitionFile(of: node),
-      case .missing? = draft.catalogue.definitions?.definition(of: file)
+      let file = draft.catalogue.definitionFile(of: node)
     else { return }
-    report(.waitsForFile(waiting.name, of: waiting.container), item, .warning)
+    switch draft.catalogue.definitions?.definition(of: file) {
+    case .missing: report(.waitsForFile(waiting.name, of: waiting.container), item, .warning)
+    case .found: report(.waitsForNode(waiting.name, in: file), item, .warning)
+    case .recursive, .tooLarge, .unread, nil: return
+    }
   }
 
   /// Hints compare every name, so after hundreds of errors they are left out.

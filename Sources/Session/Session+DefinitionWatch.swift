@@ -57,6 +57,7 @@ extension Session {
         "\(name) is \(stamp == .missing ? "gone" : "empty"): its sub-patches stay as they are")
     }
     let before = patch
+    var remarks: [String] = []
     do {
       let bytes = try PatchFile.read(place)
       guard bytes != shelf.bytes(at: place) else { return }
@@ -79,41 +80,42 @@ extension Session {
         }
         merged = result.patch
       }
-      try take(
+      remarks = try take(
         merged == theirs ? bytes : Array(PatchWriter.write(merged, catalogue: there).utf8), inside: place,
         file: bytes)
     } catch {
       return notice("\(name) was changed by others, and cannot be taken: \(error)")
     }
-    if patch == before { return notice(.news("\(name) was changed by others, not its patch")) }
+    let rest = remarks.count > 1 ? " and \(remarks.count - 1) more" : ""
+    let remark = remarks.first.map { "; " + $0 + rest } ?? ""
+    if patch == before { return notice(.news("\(name) was changed by others, not its patch\(remark)")) }
     let sharing = before.sharing(catalogue).filter { library.place(of: $0.file) == place }.map(\.node.name)
     mark(changesFrom: before, now)
     notice(
       .news(
         "\(name) was changed by others: \(sharing.prefix(3).joined(separator: ", "))"
-          + "\(sharing.count > 3 ? " and \(sharing.count - 3) more" : ""); undo takes it back"))
+          + "\(sharing.count > 3 ? " and \(sharing.count - 3) more" : "")\(remark); undo takes it back"))
   }
 
-  /// Takes a text inside all sub-patches that share the file at a place, which has these bytes.
-  private func take(_ text: [UInt8], inside place: String, file bytes: [UInt8]) throws {
-    let (wasModified, known) = (isModified, shelf.bytes(at: place))
+  /// Takes a text inside all sub-patches that share the file at a place, which has these bytes. Returns why lines of the patch
+  /// wait or are left out from now on.
+  private func take(_ text: [UInt8], inside place: String, file bytes: [UInt8]) throws -> [String] {
+    let (wasModified, old) = (isModified, shelf.bytes(at: place))
     // The patch as its text says it, with insides from files: those with edits that are not saved as they are here.
     let present = DefinitionLibrary.Shelf(bytesOf: shelf)
     for other in definitionsAsHere() { present.put(Array(other.text.utf8), at: other.place) }
     present.put(text, at: place)
     let read = engine.kinds.catalogue.with(
       definitions: DefinitionLibrary(for: file, kinds: engine.kinds.catalogue, shelf: present))
-    func reread(_ patch: Patch) -> Patch {
-      let text = PatchWriter.write(patch, catalogue: catalogue)
-      return PatchReader.read(bytes: Array(text.utf8), file: file ?? "", catalogue: read).patch
-    }
-    let (target, base) = (reread(patch), reread(common))
+    func reread(_ patch: Patch) -> Patch { reading(of: patch, with: read).patch }
+    let ((target, faults), base) = (reading(of: patch, with: read), reread(common))
+    let known = reading(of: patch, with: catalogue).faults
     shelf.put(bytes, at: place)
     do {
       let edits = try PatchDifference.edits(from: patch, to: target, catalogue: catalogue)
       if !edits.isEmpty { try perform(exactly: edits.count == 1 ? edits[0] : .all(edits)) }
     } catch {
-      shelf.put(known, at: place)
+      shelf.put(old, at: place)
       throw error
     }
     common = base
@@ -121,5 +123,20 @@ extension Session {
     if keepsJournal, journalFault == nil {
       do { try rewriteJournal() } catch { journal?.postponeRewriting() }
     }
+    return faults.filter { !known.contains($0) }
+  }
+
+  /// A patch as a reading of its text finds it, and the lines that wait for nodes or are left out, each with the reason.
+  private func reading(of patch: Patch, with catalogue: KindCatalogue) -> (patch: Patch, faults: [String]) {
+    let text = PatchWriter.write(patch, catalogue: self.catalogue)
+    let (read, found) = PatchReader.read(bytes: Array(text.utf8), file: file ?? "", catalogue: catalogue)
+    if found.isEmpty { return (read, []) }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let faults = found.compactMap { fault -> String? in
+      guard lines.indices.contains(fault.line - 1) else { return nil }
+      let isLost = fault.severity == .error
+      return Visible.text("`\(lines[fault.line - 1])`\(isLost ? " is left out" : ""): \(fault.message)")
+    }
+    return (read, faults)
   }
 }

@@ -69,6 +69,48 @@ import Testing
     session.patch[named: node]?.settings[ParameterPath(parameter)]?.line
   }
 
+  /// Lines of scenes about a node that a file has lost wait for it, are told, and count again when it comes back; a reading of
+  /// the same text finds the same.
+  @Test func linesOfScenesWaitForANodeThatAFileHasLost() throws {
+    let scene = "\nscene 2\nscene 2 set tone.freq 330Hz\nscene 2 set verb/tank.feedback 50%\n"
+    let desk = try Desk(main: SubPatchTests.main + scene)
+    let before = (desk.session.patch, desk.whole)
+    let pool = SubPatchTests.hall.replacingOccurrences(of: "tank", with: "pool")
+    try desk.write(pool)
+    desk.look()
+    let told = desk.told
+    #expect(told.contains("scene 2 set verb/tank.feedback 50%") && told.contains("fx/hall.patch"), "\(told)")
+    #expect(desk.session.patch[named: "verb/pool"] != nil)
+    let text = PatchWriter.write(desk.session.patch, catalogue: desk.session.catalogue)
+    #expect(text.contains("\nscene 2 set verb/tank.feedback 50%\n"))
+    let (read, found) = PatchReader.read(text, file: desk.path, catalogue: desk.session.catalogue)
+    #expect(found.map(\.severity) == [.warning])
+    #expect(PatchWriter.write(read, catalogue: desk.session.catalogue) == text)
+    try desk.session.perform("recall 2")
+    #expect(value(desk.session, "tone", "freq") == "330Hz")
+    for _ in 0..<2 { try desk.session.undo() }
+    let isUndone = desk.session.patch == before.0
+    #expect(isUndone && desk.whole == before.1)
+    try desk.session.redo()
+    try desk.write(SubPatchTests.hall)
+    desk.look()
+    try desk.session.perform("recall 2")
+    #expect(value(desk.session, "verb/tank", "feedback") == "50%")
+    #expect(throws: (any Error).self) { try desk.session.perform("scene 2 set verb/wall.feedback 60%") }
+  }
+
+  /// A value that a file no longer publishes is told, and undo has it.
+  @Test func aValueThatAFileNoLongerPublishesIsTold() throws {
+    let desk = try Desk()
+    let before = desk.whole
+    try desk.write(SubPatchTests.hall.replacingOccurrences(of: "publish tank.time as size\n", with: ""))
+    desk.look()
+    let told = desk.told
+    #expect(told.contains("size=12ms") && told.contains("left out") && told.contains("undo"), "\(told)")
+    try desk.session.undo()
+    #expect(desk.whole == before)
+  }
+
   @Test(arguments: [true, false]) func aChangeOfAFileIsOneEditOfAllThatShareIt(atomically: Bool) throws {
     let desk = try Desk()
     let before = desk.session.patch

@@ -25,6 +25,9 @@ struct MorphScenes: EditMacro {
       case .morph: break
       }
     }
+    // Scenes in a file may differ in what sub-patches of one file have inside.
+    let files = draft.patch.sharing(draft.catalogue).map(\.file)
+    if Set(files).count < files.count { edits += edits.flatMap { draft.mirrored($0, among: []) } }
     if let over, over > RecallScene.shortest { edits.insert(.fade(over), at: 0) }
     return .joined(edits)
   }

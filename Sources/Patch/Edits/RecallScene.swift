@@ -33,7 +33,8 @@ struct RecallScene: EditVerbs {
   func steps(in draft: Draft) throws(EditError) -> [Edit] {
     let scene = try draft.patch.scene(number)
     try SetParameter.check(over: over)
-    let edits = try draft.patch.edits(to: scene, catalogue: draft.catalogue)
+    let edits = try PatchDifference.stateEdits(
+      from: draft.patch, to: scene.recalled(draft.catalogue), catalogue: draft.catalogue)
     guard let over, over > Self.shortest else { return edits }
     return [.fade(over)] + edits.map { $0.moving(over: over, in: draft) }
   }

@@ -25,7 +25,7 @@ struct RenameNode: EditVerbs {
     let back = there.renaming { $0 == newName ? name : $0 }
     // The same for scenes that have a node of the new name and none of the old one.
     let scenes = draft.patch.scenes.filter {
-      newName != name && PatchScene.follows(name, to: newName) && $0.value.state.id(named: newName) != nil
+      newName != name && $0.value.follows(name, to: newName) && $0.value.state.id(named: newName) != nil
         && $0.value.state.id(named: name) == nil
     }
     let names = scenes.keys.sorted().map { Edit.scene($0, .edit(.rename(name, to: newName))) }
