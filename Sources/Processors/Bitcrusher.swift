@@ -35,6 +35,7 @@ public struct Bitcrusher: Kernel {
   private var rows: UnsafeMutablePointer<Float>
   /// Phase of the lower rate: it takes a level where this goes over.
   private var phase: UInt32 = .max
+  private var resolution = Resolution()
   private var quiet = QuietCell()
   private var quietCells = 0
   private var isAsleep = true
@@ -104,7 +105,7 @@ public struct Bitcrusher: Kernel {
     let input = block.inputs[0]
     let isHeard = !input.isSilent || !isAsleep
     var taken = Taken(block)
-    phase = taken.fill(block, phase)
+    phase = taken.fill(block, phase, &resolution, parts: isSmooth)
     guard isHeard else { return .silent }
     isAsleep = false
     quiet.update(block, silent: input.isSilent)
@@ -140,31 +141,28 @@ public struct Bitcrusher: Kernel {
   @inline(__always) @_noLocks private func hold(
     _ taken: Taken, _ row: Row, _ from: UnsafePointer<Float>, _ frames: Int
   ) {
+    var held = Frames(repeating: row.held.pointee)
     var frame = 0
     while frame < frames {
-      taken.levels.store(taken.crushed(from.vector(frame), frame), frame)
+      let takes = UInt32(truncatingIfNeeded: taken.takes &>> UInt64(truncatingIfNeeded: frame))
+      let wet = sostenuto_held(taken.crushed(from.vector(frame), frame), held, takes)
+      taken.wet.store(wet, frame)
+      held = sostenuto_repeat_last(wet)
       frame &+= 16
     }
-    var held = row.held.pointee
-    var (place, event) = (0, 0)
-    while event < taken.count {
-      let next = Int(taken.frames[event])
-      taken.fill(held, &place, to: next)
-      held = taken.levels[next]
-      event &+= 1
-    }
-    taken.fill(held, &place, to: frames)
-    row.held.pointee = held
+    row.held.pointee = taken.wet[frames &- 1]
   }
 
   /// Levels between the frames, with rounded steps.
   @inline(__always) @_noLocks private func smooth(_ taken: Taken, _ row: Row, _ frames: Int) {
     var held = row.held.pointee
-    var (place, event) = (0, 0)
-    while event < taken.count {
-      let frame = Int(taken.frames[event])
+    var place = 0
+    var takes = taken.takes
+    while takes != 0 {
+      let frame = takes.trailingZeroBitCount
+      takes &= takes &- 1
       taken.fill(held, &place, to: frame)
-      let late = taken.parts[event]
+      let late = taken.parts[frame]
       let neighbours = UnsafeRawPointer(row.input + (frame &- 8)).loadUnaligned(as: SIMD8<Float>.self)
       let products = Interpolator.weights(Frames(repeating: late)).lowHalf * neighbours
       let four = products.lowHalf + products.highHalf
@@ -173,7 +171,6 @@ public struct Bitcrusher: Kernel {
       let height = level - held
       held = level
       if height != 0 { round(row.corrections + frame, height, late) }
-      event &+= 1
     }
     taken.fill(held, &place, to: frames)
     row.held.pointee = held
@@ -208,35 +205,50 @@ public struct Bitcrusher: Kernel {
   }
 }
 
+/// Size of a step of level, and how many go into one, at a number of bits that stays.
+private struct Resolution: BitwiseCopyable {
+  private var bits = Float.nan
+  private(set) var step: Float = 0
+  private(set) var inverse: Float = 0
+
+  @_noLocks init() {}
+
+  @inline(__always) @_noLocks mutating func update(_ bits: Float) {
+    if bits == self.bits { return }
+    self.bits = bits
+    let power = limited(Frames(repeating: bits), 1, 20) - 1
+    (inverse, step) = (sostenuto_powers_of_two(power)[0], sostenuto_powers_of_two(0 - power)[0])
+  }
+}
+
 /// Frames of a block in which levels are taken, the same for all channels.
 private struct Taken {
-  /// The frames, and by which part of a frame the level was taken before.
-  let frames: UnsafeMutablePointer<Int32>
+  /// The frames, a bit each, and by which part of a frame the level was taken before.
+  private(set) var takes: UInt64 = 0
   let parts: UnsafeMutablePointer<Float>
   /// Size of a step of level in each frame, and how many go into one.
   private let steps, inverses: UnsafeMutablePointer<Float>
-  let levels, wet: UnsafeMutablePointer<Float>
-  private(set) var count = 0
+  let wet: UnsafeMutablePointer<Float>
 
   @inline(__always) @_noLocks init(_ block: Block) {
     var arena = Arena(block.scratch)
-    frames = arena.reserve(blockCapacity &* 4).assumingMemoryBound(to: Int32.self)
     parts = arena.take(Float.self, blockCapacity)
     steps = arena.take(Float.self, blockCapacity)
     inverses = arena.take(Float.self, blockCapacity)
-    levels = arena.take(Float.self, blockCapacity)
     // With room for a vector that reaches beyond a block.
     wet = arena.take(Float.self, blockCapacity &+ 16)
   }
 
-  /// Finds them, and returns the phase after the block.
-  @inline(__always) @_noLocks mutating func fill(_ block: Block, _ start: UInt32) -> UInt32 {
+  /// Finds them, and returns the phase after the block. `parts`: those are wanted as well.
+  @inline(__always) @_noLocks mutating func fill(
+    _ block: Block, _ start: UInt32, _ resolution: inout Resolution, parts isSmooth: Bool
+  ) -> UInt32 {
     let (bits, rate) = (block.parameters[Bitcrusher.bits], block.parameters[Bitcrusher.rate])
     var frame = 0
     if bits.isSteady {
-      let power = limited(Frames(repeating: bits.value(0)), 1, 20) - 1
-      inverses.fill(sostenuto_powers_of_two(power)[0])
-      steps.fill(sostenuto_powers_of_two(0 - power)[0])
+      resolution.update(bits.value(0))
+      inverses.fill(resolution.inverse)
+      steps.fill(resolution.step)
       frame = block.frames
     }
     while frame < block.frames {
@@ -246,22 +258,34 @@ private struct Taken {
       frame &+= 16
     }
     let scale = 4_294_967_296 / Double(block.rate)
+    guard rate.isSteady else { return move(block, rate, start, scale) }
+    let hertz = limited(rate.value(0), 0.001, block.rate)
+    let step = Self.step(hertz, scale)
+    let isEvery = hertz >= block.rate
+    takes = (isEvery ? .max : sostenuto_wrapped_bits(start, step)) & Gates.all(block.frames)
+    var left = isSmooth ? takes : 0
+    while left != 0 {
+      let frame = left.trailingZeroBitCount
+      left &= left &- 1
+      let next = start &+ step &* UInt32(truncatingIfNeeded: frame &+ 1)
+      parts[frame] = isEvery ? 0 : limited(Float(next) / Float(step), 0, 1)
+    }
+    return start &+ step &* UInt32(truncatingIfNeeded: block.frames)
+  }
+
+  /// The same for a rate that moves.
+  @inline(never) @_noLocks private mutating func move(
+    _ block: Block, _ rate: ParameterStream, _ start: UInt32, _ scale: Double
+  ) -> UInt32 {
     var phase = start
-    count = 0
-    frame = 0
-    var hertz = limited(rate.value(0), 0.001, block.rate)
-    var step = Self.step(hertz, scale)
-    let isSteady = rate.isSteady
+    var frame = 0
     while frame < block.frames {
-      if !isSteady {
-        hertz = limited(rate.value(0, at: frame), 0.001, block.rate)
-        step = Self.step(hertz, scale)
-      }
+      let hertz = limited(rate.value(0, at: frame), 0.001, block.rate)
+      let step = Self.step(hertz, scale)
       let next = phase &+ step
       if next < phase || hertz >= block.rate {
-        frames[count] = Int32(truncatingIfNeeded: frame)
-        parts[count] = hertz >= block.rate ? 0 : limited(Float(next) / Float(step), 0, 1)
-        count &+= 1
+        takes |= 1 &<< UInt64(truncatingIfNeeded: frame)
+        parts[frame] = hertz >= block.rate ? 0 : limited(Float(next) / Float(step), 0, 1)
       }
       phase = next
       frame &+= 1

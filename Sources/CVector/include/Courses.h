@@ -21,6 +21,45 @@ SOSTENUTO_VECTOR unsigned long long sostenuto_open_bits(const float *v) {
   return bits;
 }
 
+/* Which of 64 frames a phase wraps in, that moves by `step` before each: there it comes out below its step. */
+SOSTENUTO_VECTOR unsigned long long sostenuto_wrapped_bits(unsigned start, unsigned step) {
+  typedef unsigned phases __attribute__((ext_vector_type(16)));
+  typedef _Bool flags __attribute__((ext_vector_type(16)));
+  const phases numbers = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  unsigned long long bits = 0;
+  for (int part = 3; part >= 0; part--) {
+    flags wrapped = __builtin_convertvector((numbers + (unsigned)(16 * part)) * step + start < step, flags);
+    unsigned short sixteen;
+    __builtin_memcpy(&sixteen, &wrapped, 2);
+    bits = bits << 16 | sixteen;
+  }
+  return bits;
+}
+
+/* Sixteen frames in which the last number is held whose bit is set, and until the first what was held before. Of whole
+   numbers a float's exponent is the place of the highest bit. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_held(sostenuto_frames numbers, sostenuto_frames before, unsigned bits) {
+  const sostenuto_integers so_far = {0x1,   0x3,   0x7,   0xF,   0x1F,   0x3F,   0x7F,   0xFF,
+                                     0x1FF, 0x3FF, 0x7FF, 0xFFF, 0x1FFF, 0x3FFF, 0x7FFF, 0xFFFF};
+  sostenuto_integers set = (int)bits & so_far;
+  sostenuto_integers places = ((sostenuto_integers)__builtin_convertvector(set, sostenuto_frames) >> 23) - 127;
+#if defined(__AVX512F__)
+  typedef float floats __attribute__((vector_size(64)));
+  typedef int integers __attribute__((vector_size(64)));
+  sostenuto_frames picked = (sostenuto_frames)__builtin_ia32_permvarsf512((floats)numbers, (integers)places);
+#else
+  sostenuto_frames low = sostenuto_pick_of_eight(numbers.lo, (sostenuto_bits)(places & 7));
+  sostenuto_frames high = sostenuto_pick_of_eight(numbers.hi, (sostenuto_bits)(places & 7));
+  sostenuto_frames picked = places > 7 ? high : low;
+#endif
+  return set == 0 ? before : picked;
+}
+
+/* The last of sixteen frames in all of them. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_repeat_last(sostenuto_frames v) {
+  return __builtin_shufflevector(v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
+}
+
 /* Sixteen numbers from `start` on, `step` apart. Of whole numbers below 2^53 they are exact until they become floats. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_line(double start, double step) {
   typedef double doubles __attribute__((ext_vector_type(8)));
