@@ -138,6 +138,7 @@ bench-edits: build .build-bench/listen ## An effect replaced 100 and 1000 times 
 	@Benchmarks/edits.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
 
 bench-kinds: build ## Every kind in many forms beside other programs (BENCH="--only filter --quick")
+	@if pkg-config --exists lilv-0; then $(MAKE) --no-print-directory .build-bench/lv2host; fi
 	@Benchmarks/kinds.py .build-$(CPU)/release/sostenuto $(BENCH)
 
 bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord, heard over JACK
@@ -161,6 +162,10 @@ baseline: build ## Keep this program with its renders and screens (outside git),
 
 compare: build ## Compare renders and screens with those that `make baseline` kept, to the last bit and cell
 	@Benchmarks/baseline.py compare .build-$(CPU)/release/sostenuto .build-baseline
+
+.build-bench/lv2host: Benchmarks/lv2host.c
+	@mkdir -p .build-bench
+	clang -O3 -march=native $$(pkg-config --cflags lilv-0) $< -o $@ $$(pkg-config --libs lilv-0) -lm
 
 .build-bench/%: Benchmarks/%.swift
 	@mkdir -p .build-bench

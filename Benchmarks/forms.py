@@ -266,8 +266,21 @@ def write_pd(folder, name, side, work, width, form, count):
     return command
 
 
-WRITERS = {"scsynth": write_scsynth, "Csound": write_csound, "Pd": write_pd}
-PROGRAMS = {"scsynth": "scsynth", "Csound": "csound", "Pd": "pd"}
+def write_lv2(folder, name, side, work, width, form, count):
+    """`side`: what `plugin` returned (`plugins.py`), which `lv2host.c` plays."""
+    lines = [f"plugin {side.uri}", f"count {count}", f"series {int(form == SERIES)}", f"level {side.level}"]
+    lines += [f"set {symbol} {value:.9g}" for symbol, value in side.settings.items()]
+    if side.moved:
+        lines.append(f"move {' '.join(map(str, side.moved))}")
+    lines.append("tone " + " ".join(f"{tone_freq(0, c):.3f}" for c in range(width)))
+    with open(f"{folder}/{name}.txt", "w") as file:
+        file.write("\n".join(lines) + "\n")
+    return lambda seconds, output: [PROGRAMS["LV2"], f"{folder}/{name}.txt", f"{seconds:g}", output]
+
+
+WRITERS = {"scsynth": write_scsynth, "Csound": write_csound, "Pd": write_pd, "LV2": write_lv2}
+LV2_HOST = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ".build-bench", "lv2host")
+PROGRAMS = {"scsynth": "scsynth", "Csound": "csound", "Pd": "pd", "LV2": LV2_HOST}
 
 
 def write_ours(program, folder, kind, name, work, width, form, count):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every kind in many forms, beside the nearest that scsynth, Csound and Pd have, in the same run.
+"""Every kind in many forms, beside the nearest of scsynth, Csound, Pd and LV2 plug-ins, in the same run.
 
     kinds.py PROGRAM [--only KIND]… [--quick] [--repeat 5] [--worth 0.3] [--table FILE]
 
@@ -20,6 +20,7 @@ from forms import BLOCK, PARALLEL, PROGRAMS, RATE, SERIES, WRITERS, Work, write_
 from measure import Failure, median, read_wav, run
 from patches import instrument
 from controls import *
+from plugins import PLUGINS
 from works import *
 from workloads import sample, write_wav
 
@@ -136,7 +137,9 @@ class Row:
     def write(self, program, folder, installed):
         form = self.work, self.width, self.form, self.nodes
         self.commands[OURS] = write_ours(program, folder, self.kind, "ours", *form)
-        for peer, side in self.work.peers.items():
+        plugins = PLUGINS.get(self.name, ())
+        peers = dict(self.work.peers, LV2=next((side for side in plugins if self.width % side.channels == 0), None))
+        for peer, side in peers.items():
             if side and peer in installed and self.form in getattr(side, "forms", (SERIES, PARALLEL)):
                 self.commands[peer] = WRITERS[peer](folder, peer.lower(), side, *form)
 
@@ -216,7 +219,7 @@ def without_row(program):
     return [kind["name"] for kind in listed if kind["name"] not in KINDS]
 
 
-LAYOUT = "{:46} {:>4} {:8} {:>8} {:>9} {:>9} {:>9}  {}"
+LAYOUT = "{:46} {:>4} {:8} {:>8} {:>9} {:>9} {:>9} {:>9}  {}"
 
 
 def line(row):
@@ -257,10 +260,13 @@ def main():
     program = os.path.realpath(options.program)
     if missing := without_row(program):
         sys.exit(f"no row in kinds.py: {', '.join(missing)}")
+    if unknown := PLUGINS.keys() - {f"{kind}: {work.title}" for kind, works in KINDS.items() for work in works}:
+        sys.exit(f"no such work, of plugins.py: {', '.join(sorted(unknown))}")
     installed = [peer for peer, command in PROGRAMS.items() if shutil.which(command)]
     for peer in PROGRAMS:
         if peer not in installed:
-            print(f"left out: {peer} is not installed", file=sys.stderr)
+            how = "Benchmarks/README.md" if peer != "LV2" else "`make bench-kinds` builds .build-bench/lv2host with liblilv-dev"
+            print(f"left out: {peer} is not installed ({how})", file=sys.stderr)
 
     print(f"medians of {options.repeat} turns of {options.worth:g} s of our CPU at {RATE} Hz; nanoseconds a block of {BLOCK} frames and channel, or voice")
     print(LAYOUT.format("work", "ch", "form", OURS, *PROGRAMS, "ours / best"))
