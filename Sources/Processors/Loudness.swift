@@ -31,6 +31,8 @@ public struct Loudness: Kernel {
   struct Filters: BitwiseCopyable {
     var shelf = SIMD2<Double>(0, 0)
     var highPass = SIMD2<Double>(0, 0)
+    /// Squares of what left them since the tenth of a second began.
+    var power = 0.0
 
     @_noLocks init() {}
   }
@@ -41,7 +43,6 @@ public struct Loudness: Kernel {
   /// Powers of the last tenths of a second, and the place of the next one.
   private var tenths = SIMD32<Float>(repeating: 0)
   private var next = 0
-  private var sum = 0.0
   private var left: Int
   private var tenth: Int
   private var isAsleep = true
@@ -110,7 +111,6 @@ public struct Loudness: Kernel {
     weighting = Self.weighting(new)
     tenth = max(1, Int(new / 10))
     left = tenth
-    sum = 0
     start = -1
     for channel in 0..<filters.count { filters[channel].pointee = Filters() }
   }
@@ -123,24 +123,18 @@ public struct Loudness: Kernel {
     if start < 0 { start = block.time }
     if isAsleep, input.isSilent { return .silent }
     if isAsleep { wake(block.time) }
-    let powers = block.scratch.assumingMemoryBound(to: Double.self)
+    let pair = block.scratch.assumingMemoryBound(to: Float.self)
     var frame = 0
     while frame < block.frames {
-      powers[frame] = 0
-      frame &+= 1
-    }
-    var channel = 0
-    while channel < filters.count {
-      let weight = weight(of: channel)
-      if weight > 0 { add(input[channel], filters[channel], weight, powers, block.frames) }
-      channel &+= 1
-    }
-    frame = 0
-    while frame < block.frames {
-      sum += powers[frame]
-      frame &+= 1
-      left &-= 1
-      if left <= 0 { take() }
+      let end = left < block.frames &- frame ? frame &+ left : block.frames
+      var channel = 0
+      while channel < filters.count {
+        add(channel, input, pair, frame, end)
+        channel &+= 2
+      }
+      left &-= end &- frame
+      frame = end
+      if left == 0 { take() }
     }
     return passOn(block)
   }
@@ -154,28 +148,73 @@ public struct Loudness: Kernel {
     return count == 6 && channel == 3 ? 0 : 1
   }
 
-  /// Adds the weighted power of a channel.
-  @inline(__always) @_noLocks private func add(
-    _ from: UnsafePointer<Float>, _ state: UnsafeMutablePointer<Filters>, _ weight: Double,
-    _ powers: UnsafeMutablePointer<Double>, _ frames: Int
+  /// Adds the powers of a channel and the next one in some frames. Both go through the filters at once, whose steps wait for each
+  /// other; the last of an odd number goes with itself.
+  @inline(__always) @_noLocks private mutating func add(
+    _ channel: Int, _ input: InputPort, _ pair: UnsafeMutablePointer<Float>, _ start: Int, _ end: Int
   ) {
-    let w = weighting
-    var (shelf, high) = (state.pointee.shelf, state.pointee.highPass)
-    var frame = 0
-    while frame < frames {
-      let x = Double(from[frame])
-      let y = w[0] * x + shelf[0]
-      shelf[0] = w[1] * x - w[3] * y + shelf[1]
-      shelf[1] = w[2] * x - w[4] * y
-      let z = y + high[0]
-      high[0] = -2 * y - w[5] * z + high[1]
-      high[1] = y - w[6] * z
-      powers[frame] += weight * z * z
+    let other = channel &+ 1 < filters.count ? channel &+ 1 : channel
+    let (one, two, both) = (input[channel], input[other], UnsafeMutableRawPointer(pair))
+    var frame = start & ~15
+    while frame < end {
+      both.storeBytes(
+        of: interleaved(one.vector(frame), two.vector(frame)), toByteOffset: frame &* 8, as: SIMD32<Float>.self)
+      frame &+= 16
+    }
+    let (w, first, second) = (weighting, filters[channel], filters[other])
+    let (w0, w1, w2) = (Pair(repeating: w[0]), Pair(repeating: w[1]), Pair(repeating: w[2]))
+    let (w3, w4) = (Pair(repeating: w[3]), Pair(repeating: w[4]))
+    let (w5, w6) = (Pair(repeating: w[5]), Pair(repeating: w[6]))
+    var shelf = Pair(first.pointee.shelf[0], second.pointee.shelf[0])
+    var shelfBefore = Pair(first.pointee.shelf[1], second.pointee.shelf[1])
+    var high = Pair(first.pointee.highPass[0], second.pointee.highPass[0])
+    var highBefore = Pair(first.pointee.highPass[1], second.pointee.highPass[1])
+    var power = Pair(first.pointee.power, second.pointee.power)
+    frame = start
+    while frame < end {
+      let x = Pair(both.load(fromByteOffset: frame &* 8, as: SIMD2<Float>.self))
+      let y = w0 * x + shelf
+      shelf = (w1 * x + shelfBefore) - w3 * y
+      shelfBefore = w2 * x - w4 * y
+      let z = y + high
+      high = (highBefore - (y + y)) - w5 * z
+      highBefore = y - w6 * z
+      power += z * z
       frame &+= 1
     }
+    keep(first, SIMD2(shelf[0], shelfBefore[0]), SIMD2(high[0], highBefore[0]), power[0])
+    keep(second, SIMD2(shelf[1], shelfBefore[1]), SIMD2(high[1], highBefore[1]), power[1])
+  }
+
+  /// Two channels.
+  private typealias Pair = SIMD2<Double>
+
+  @inline(__always) @_noLocks private func keep(
+    _ state: UnsafeMutablePointer<Filters>, _ shelf: SIMD2<Double>, _ high: SIMD2<Double>, _ power: Double
+  ) {
     // A NaN would stay for ever.
     let isTame = shelf[0].magnitude < 1e18 && shelf[1].magnitude < 1e18 && high[0].magnitude < 1e18
     (state.pointee.shelf, state.pointee.highPass) = isTame ? (shelf, high) : (SIMD2(0, 0), SIMD2(0, 0))
+    state.pointee.power = power
+  }
+
+  /// Weighted power of all channels since the tenth of a second began.
+  @_noLocks private func sum() -> Double {
+    var (sum, channel) = (0.0, 0)
+    while channel < filters.count {
+      let weight = weight(of: channel)
+      if weight > 0 { sum += weight * filters[channel].pointee.power }
+      channel &+= 1
+    }
+    return sum
+  }
+
+  @_noLocks private mutating func clearPowers() {
+    var channel = 0
+    while channel < filters.count {
+      filters[channel].pointee.power = 0
+      channel &+= 1
+    }
   }
 
   /// Goes on where the tenths would be without the silence that was slept through.
@@ -194,10 +233,11 @@ public struct Loudness: Kernel {
       if passed < 4 { passed &+= 1 }
       if passed == 4, integrate < 0.5 { programme.take(Double(power(4))) }
     }
-    let power = sum / Double(tenth)
+    let power = sum() / Double(tenth)
     tenths[next] = power < 1e18 ? Float(power) : 0
     next = next &+ 1 < Self.longest ? next &+ 1 : 0
-    (sum, left) = (0, tenth)
+    left = tenth
+    clearPowers()
   }
 
   @_noLocks private func power(_ count: Int) -> Float {
@@ -211,9 +251,9 @@ public struct Loudness: Kernel {
   }
 
   @_noLocks public mutating func isFinished() -> Bool {
-    guard power(Self.longest) < 1e-10, sum < 1e-6 else { return false }
+    guard power(Self.longest) < 1e-10, sum() < 1e-6 else { return false }
     tenths = SIMD32(repeating: 0)
-    sum = 0
+    clearPowers()
     isAsleep = true
     return true
   }
