@@ -120,10 +120,10 @@ public struct Gate: Kernel {
           }
           channel &+= 1
         }
-        room.turn(count)
+        if !dynamics.goesByRows { room.turn(count) }
       }
       limits.follow(dynamics, group, room, block.frames)
-      if dynamics.gains > 1 { room.turnBack() }
+      if !dynamics.goesByRows { room.turnBack() }
       if !input.isSilent { room.multiply(block, first, count, isLinked: dynamics.isLinked) }
       group &+= 1
     }
@@ -162,10 +162,14 @@ private struct GateLimits {
     _ dynamics: Dynamics, _ group: Int, _ room: DynamicsRoom, _ frames: Int
   ) {
     let frames = Int64(truncatingIfNeeded: frames)
-    if dynamics.gains == 1 {
-      sostenuto_gate(
-        room.rows, dynamics.level(0), dynamics.count(0), over, under, hold, shut, room.up, room.down,
-        room.work, frames)
+    if dynamics.goesByRows {
+      var gain = 0
+      while gain < dynamics.gains {
+        sostenuto_gate(
+          room.row(gain), dynamics.level(gain), dynamics.count(gain), over, under, hold, shut, room.up,
+          room.down, room.work, frames)
+        gain &+= 1
+      }
     } else {
       sostenuto_gate_eight(
         room.turned, dynamics.level(8 &* group), dynamics.count(8 &* group), over, under, hold, shut, room.up,
