@@ -192,10 +192,17 @@ public struct Fm: Kernel {
     let frames = Int64(truncatingIfNeeded: block.frames)
     // So few are not worth a turn to frames.
     if many <= 2 {
-      let last = (many &- 1) &* blockCapacity
-      feed(block, first, many, many, to: fed)
+      let (last, feedback) = ((many &- 1) &* blockCapacity, block.parameters[Self.feedback])
+      let work = UnsafeMutableRawPointer(turned).assumingMemoryBound(to: Double.self)
+      if feedback.isSteady {
+        fed[0] = Self.turns(feedback.value(first))
+        fed[last] = Self.turns(feedback.value(first &+ many &- 1))
+      } else {
+        feed(block, first, many, many, to: fed)
+      }
       fill(block, first, many, rows, &rest)
-      sostenuto_turn_back_two(rows, rows + last, fed, fed + last, states + 2 &* first, frames)
+      sostenuto_turn_back_two(
+        rows, rows + last, fed, fed + last, feedback.isSteady, states + 2 &* first, work, frames)
       return rows
     }
     feed(block, first, many, 8, to: rows)
@@ -229,6 +236,11 @@ public struct Fm: Kernel {
       }
       lane &+= 1
     }
+  }
+
+  /// The same of one frame.
+  @inline(__always) @_noLocks private static func turns(_ feedback: Float) -> Float {
+    limited(feedback * 0.005, -1000, 1000)
   }
 
   /// Writes the phases of operator 4, in a row for each channel.
