@@ -25,6 +25,79 @@ extension Lfo {
     }
   }
 
+  /// True if a single channel's places are those of its rates in thirty-twos: nothing resets it or leads it.
+  @inline(__always) @_noLocks func sweeps(_ block: Block) -> Bool {
+    count == 1 && block.frames & 31 == 0 && block.inputs[0].isSilent && voices.pointee.lean == 0
+  }
+
+  /// A wave of such a channel that is not random, while its rate moves and nothing else: parts of the cycle are enough for it.
+  @inline(never) @_noLocks mutating func sweep(_ block: Block, _ rates: UnsafePointer<Float>) {
+    let voice = voices
+    let parts = block.scratch.assumingMemoryBound(to: Int32.self)
+    let ahead = Self.ahead(0, block)
+    let end = sostenuto_write_swept_parts(
+      rates, block.rate * 0.5, Self.parts / Double(block.rate), voice.pointee.place &+ ahead,
+      Int64(truncatingIfNeeded: block.frames), parts)
+    (voice.pointee.place, voice.pointee.wasOpen) = (end &- ahead, false)
+    let (shape, range) = (block.crossfades[Self.shape].new, block.crossfades[Self.range].new)
+    let wave = SweptWave(
+      parts: parts, high: block.parameters[Self.width].value(0) * 0.01, scale: 1 - 0.5 * range,
+      offset: 0.5 * range, to: block.outputs[0][0])
+    if shape == 0 {
+      wave.write(0, block.frames)
+    } else if shape == 1 {
+      wave.write(1, block.frames)
+    } else if shape == 2 {
+      wave.write(2, block.frames)
+    } else if shape == 3 {
+      wave.write(3, block.frames)
+    } else {
+      wave.write(4, block.frames)
+    }
+  }
+
+  /// Writes one channel from parts of the cycle on.
+  struct SweptWave {
+    let parts: UnsafeMutablePointer<Int32>
+    let high, scale, offset: Float
+    let to: UnsafeMutablePointer<Float>
+
+    @inline(__always) @_noLocks func write(_ shape: Float, _ frames: Int) {
+      let high = Frames(repeating: high)
+      var frame = 0
+      while frame < frames {
+        let sixteen = UnsafeRawPointer(parts + frame).loadUnaligned(as: SIMD16<Int32>.self)
+        to.store(Lfo.wave(shape, sixteen, high) * scale + offset, frame)
+        frame &+= 16
+      }
+    }
+  }
+
+  /// A block in which a single channel keeps its random value, with nothing that moves or could lead or reset it. False: it is
+  /// none such, and nothing has happened.
+  @inline(__always) @_noLocks mutating func stay(_ block: Block) -> Bool {
+    let (shape, range) = (block.crossfades[Self.shape], block.crossfades[Self.range])
+    let (ahead, rate) = (block.parameters[Self.phase], block.parameters[Self.rate])
+    let moving =
+      Int(bitPattern: shape.blend) | Int(bitPattern: range.blend) | Int(bitPattern: ahead.stream)
+      | Int(bitPattern: rate.stream)
+    let voice = voices
+    // A known value has begun, and the first channel has no spread.
+    guard moving == 0, shape.new == 5, count == 1, !isLed, voice.pointee.isKnown, !voice.pointee.wasOpen,
+      block.inputs[0].isSilent, ahead.values.pointee == 0, known[0] == rate.values.pointee,
+      known[1] == block.rate
+    else { return false }
+    let (first, step) = (voice.pointee.place, knownStep &+ voice.pointee.lean)
+    let last = first &+ step &* Int64(truncatingIfNeeded: block.frames &- 1)
+    let number = first &>> 40
+    guard number == last &>> 40, voice.pointee.number == UInt32(truncatingIfNeeded: number) else {
+      return false
+    }
+    voice.pointee.place = last &+ step
+    block.outputs[0][0].fill(voice.pointee.value * (1 - 0.5 * range.new) + 0.5 * range.new)
+    return true
+  }
+
   /// Random values of a rate that stays: mostly all frames are of one cycle.
   @inline(never) @_noLocks mutating func hold(_ block: Block) {
     var row = Row(block)

@@ -126,6 +126,12 @@ public struct Lfo: Kernel {
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
+    // Apart from all others, which need more registers and memory.
+    guard stay(block) else { return processAny(block) }
+    return .sounding
+  }
+
+  @inline(never) @_noLocks private mutating func processAny(_ block: Block) -> Activity {
     if isLed, block.time & 63 == 0 || !hasBegun { follow(block) }
     // A byte that was just written would keep what lies beside it from being loaded at once.
     if !hasBegun { hasBegun = true }
@@ -138,7 +144,9 @@ public struct Lfo: Kernel {
       | Int(bitPattern: width.stream) | Int(bitPattern: spread.stream)
     guard moving == 0 else { return move(block) }
     // Random values mostly stay for many blocks.
-    if shape.new < 5 || !rate.isSteady {
+    if shape.new < 5, let rates = rate.stream, sweeps(block) {
+      sweep(block, rates)
+    } else if shape.new < 5 || !rate.isSteady {
       run(block)
     } else if shape.new > 5 {
       glide(block)

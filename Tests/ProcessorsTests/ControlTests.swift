@@ -300,6 +300,25 @@ extension SplitTests {
       ], startingAt: 37)
   }
 
+  /// One channel of which no more than the rate moves, beyond its limits too: whole blocks have a way of their own.
+  @Test(arguments: (0..<7).map(Float.init)) func sweptWave(shape: Float) {
+    expectSameBits(
+      Lfo.self, Lfo.description, inputs: [[[]]], outputs: [1],
+      [Lfo.shape: [shape], Lfo.rate: [5], Lfo.phase: [30], Lfo.spread: [70], Lfo.width: [35]],
+      modulation: [Lfo.rate: [wobble(40_000)]], startingAt: 37)
+  }
+
+  /// One channel at rest, until something moves.
+  @Test(arguments: (0..<7).map(Float.init)) func restingWave(shape: Float) {
+    expectSameBits(
+      Lfo.self, Lfo.description, inputs: [[[]]], outputs: [1],
+      [Lfo.shape: [shape], Lfo.rate: [77], Lfo.spread: [70]],
+      moves: [
+        .init(frame: 700, parameter: Lfo.rate, value: 20, over: 100),
+        .init(frame: 1010, parameter: Lfo.phase, value: 20, over: 0),
+      ], startingAt: 37)
+  }
+
   /// Resets of channels that have rates of their own.
   @Test(arguments: (0..<7).map(Float.init)) func resetWaves(shape: Float) {
     expectSameBits(
