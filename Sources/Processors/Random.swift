@@ -84,7 +84,9 @@ public struct Random: Kernel {
     if !trigger.isConnected, trigger.isSilent, low.isSteady, high.isSteady,
       beat.goOn(block, parameters[Self.rate]) != nil
     {
-      stay(low.value(0), high.value(0), block.outputs[0])
+      let output = block.outputs[0]
+      stay(0, low.value(0), high.value(0), output)
+      if output.count > 1 { stayOthers(low.value(0), high.value(0), output) }
     } else {
       change(block)
     }
@@ -130,17 +132,21 @@ public struct Random: Kernel {
     }
   }
 
-  /// A block in which every channel keeps its value.
-  @inline(__always) @_noLocks private mutating func stay(_ low: Float, _ high: Float, _ output: OutputPort) {
-    var channel = 0
+  /// A block in which a channel keeps its value. It has one, since a beat begins in a block of the other sort.
+  @inline(__always) @_noLocks private mutating func stay(
+    _ channel: Int, _ low: Float, _ high: Float, _ output: OutputPort
+  ) {
+    let state = held + channel
+    state.pointee.isOpen = false
+    output[channel].fill(low + (high - low) * state.pointee.share + 0)
+  }
+
+  /// All channels but the first. Apart, since a loop in the caller would make it save registers for one channel too.
+  @inline(never) @_noLocks private mutating func stayOthers(_ low: Float, _ high: Float, _ output: OutputPort)
+  {
+    var channel = 1
     while channel < output.count {
-      let state = held + channel
-      if state.pointee.isNew {
-        state.pointee.isNew = false
-        draw(state, channel)
-      }
-      state.pointee.isOpen = false
-      output[channel].fill(low + (high - low) * state.pointee.share + 0)
+      stay(channel, low, high, output)
       channel &+= 1
     }
   }
