@@ -56,6 +56,8 @@ public struct Lfo: Kernel {
   public static var spread: Int { @_noLocks get { 5 } }
   public static var channels: Int { @_noLocks get { 6 } }
 
+  public static var isEndless: Bool { true }
+
   let seed: UInt64
   var hasBegun = false
   /// The transport may lead a channel.

@@ -37,6 +37,8 @@ public struct Random: Kernel {
   public static var seed: Int { @_noLocks get { 4 } }
   public static var channels: Int { @_noLocks get { 5 } }
 
+  public static var isEndless: Bool { true }
+
   /// The present value of one channel, 0...1.
   struct Held: BitwiseCopyable {
     var share: Float = 0.5

@@ -9,6 +9,8 @@ extension Kernel {
   public static func latency(_ configuration: KernelConfiguration) -> Int { 0 }
   /// Default: never finished, so the renderer never skips it.
   @inlinable @_noLocks public mutating func isFinished() -> Bool { false }
+  /// Default: it may be finished some time.
+  public static var isEndless: Bool { false }
   /// Default: no memory of its own, and no state per channel.
   @inlinable @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {}
   /// Default: the same algorithm for any number of channels of the document.

@@ -84,6 +84,8 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// sounds, an event comes or a parameter moves. Never true for a source that sounds. The kernel may zero
   /// inaudible state (below -200 dB) when it returns true. Audio thread.
   @_noLocks mutating func isFinished() -> Bool
+  /// True when `isFinished` is always false, and changes nothing: without inputs it need not be asked.
+  static var isEndless: Bool { get }
   /// Widens the kernel to more channels, or lets it grow: moves its state into `memory`, sized for them. `widening` has
   /// the channels of every port. Each channel continues the one that `Widening.source` gives. The worker frees the old
   /// memory afterwards, also that of a kernel whose memory is the same for any channels. Audio thread.

@@ -48,6 +48,8 @@ struct NodeRow: BitwiseCopyable {
   let worksInPlace: Bool
   /// Its kernel has nothing to do there.
   let passesOn: Bool
+  /// Its kernel is never finished.
+  let isEndless: Bool
   /// Its kernel may multiply each channel by a factor and add a number, and do nothing else.
   let isAffine, isAffineOfOneChannel: Bool
   /// The parameters that are its factor and its addend, and the inputs that are; negative: none.
@@ -75,6 +77,7 @@ struct NodeRow: BitwiseCopyable {
     hasAhead = node.type?.aheadOutput != nil
     worksInPlace = node.type?.worksInPlace == true && inputCount > 0 && outputCount > 0
     passesOn = node.type?.passesOn == true
+    isEndless = node.type?.isEndless == true
     isAffine = node.type?.isAffine == true
     isAffineOfOneChannel = node.type?.isAffineOfOneChannel == true
     factorParameter = Int16(node.type?.factorParameter ?? -1)

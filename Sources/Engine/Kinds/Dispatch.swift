@@ -130,11 +130,16 @@ struct Placeholder: Kernel {
 
 // MARK: Audio thread
 
-/// Renders one block. Audio thread.
-@_noLocks func dispatchProcess(
-  _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ block: Block
-) -> Activity {
-  tag.apply(Process(kernel: kernel, block: block))
+/// A kernel of whatever type, by its address. As a kernel's own methods do, one of this gets that address in a register for it,
+/// and the rest in the same order: the call of a kernel from here is then a jump.
+struct AnyKernel {
+  private var start: UInt8
+
+  /// Renders one block. Audio thread.
+  @inline(never) @_noLocks mutating func process(_ block: Block, _ tag: KernelTag) -> Activity {
+    let kernel = withUnsafeMutablePointer(to: &self) { UnsafeMutableRawPointer($0) }
+    return tag.apply(Process(kernel: kernel, block: block))
+  }
 }
 
 private struct Process: KernelVerb {

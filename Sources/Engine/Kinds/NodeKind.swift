@@ -16,6 +16,7 @@ public final class NodeKind: Sendable {
   let followsCount: Bool
   let worksInPlace: Bool
   let passesOn: Bool
+  let isEndless: Bool
   let isAffine, isAffineOfOneChannel: Bool
   let factorParameter: Int?
   let addendParameter: Int?
@@ -48,6 +49,7 @@ public final class NodeKind: Sendable {
     followsCount = K.followsCount
     worksInPlace = K.worksInPlace
     passesOn = K.passesOn
+    isEndless = K.isEndless
     isAffine = K.isAffine
     isAffineOfOneChannel = K.isAffineOfOneChannel
     factorParameter = K.factorParameter

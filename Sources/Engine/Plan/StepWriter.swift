@@ -94,8 +94,10 @@ struct StepWriter {
     step.context.inputs = UnsafePointer(ports)
     step.context.outputs = UnsafePointer(outputs)
     step.bindings = bindings
-    step.inputCount = UInt16(inputCount)
-    step.portCount = UInt16(inlets.list.count)
+    // Inputs that get nothing stay silent, as they are. A kernel without end is then a source, as those without inputs are.
+    let isSource = row.pointee.isEndless && inlets.list.allSatisfy(\.wires.isEmpty)
+    step.inputCount = isSource ? 0 : UInt16(inputCount)
+    step.portCount = isSource ? 0 : UInt16(inlets.list.count)
     let isTrimmed = row.pointee.hasAhead && !isRead(outputCount - 1, of: row)
     // The flag is from when the output last had a reader, and a sleeping node does not update it.
     if row.pointee.isTrimmed, !isTrimmed { row.pointee.crossing?.flags[outputCount - 1] = true }
@@ -127,6 +129,7 @@ struct StepWriter {
       }
     }
     follow(step, row, inlets)
+    if step.operation == .processPlain, !step.mayGrow, step.portCount <= 1 { step.operation = .processDirect }
     append(step)
     for cable in delayed(from: row) { writeRemember(cable.pointee, step) }
     scratch = max(

@@ -3,6 +3,26 @@ import Realtime
 // Nodes: silence, sleep, processing, levels. Audio thread, all of it.
 
 extension StepRunner {
+  /// The fastest way, of nodes that read one buffer at most (`Step.Operation.processDirect`), while that sounds and they are at
+  /// rest. False: nothing has happened, and the node has to be run as plain ones are.
+  @inline(__always) @_noLocks mutating func runDirectNode(_ step: UnsafeMutablePointer<Step>) -> Bool {
+    let node = step.pointee.node
+    let isSource = step.pointee.portCount == 0
+    guard
+      isSource || !step.pointee.bindings.pointee.silence.pointee && !step.pointee.ports.pointee.isSilent,
+      !node.pointee.isAsleep, !node.pointee.isMoving, node.pointee.modulated == 0, !node.pointee.amplifies,
+      node.pointee.readingCount == 0, !isMetering
+    else { return false }
+    let isSilent = process(step, node) == .silent
+    if isSource, isSilent {
+      conclude(step, node, isSilent: true, isQuiet: true, hasEvents: false)
+    } else {
+      step.pointee.outputSilence[0] = isSilent
+      noteInput(node, isSource: isSource)
+    }
+    return true
+  }
+
   /// Fast path for most nodes in most blocks: no parameter moves by itself, the same ones are modulated as before, no meter
   /// runs; or the node sleeps.
   @inline(__always) @_noLocks mutating func runPlainNode(_ step: UnsafeMutablePointer<Step>) {
@@ -32,14 +52,7 @@ extension StepRunner {
     if isTail { return conclude(step, node, isSilent: isSilent, isQuiet: true, hasEvents: false) }
     step.pointee.outputSilence[0] = isSilent
     if node.pointee.readingCount > 0, areReadingsDue(node) { publishReadings(node) }
-    if isSource {
-      // Its cell is silent until an event or a sounding input comes, which it has none of.
-      if node.pointee.isSilent.load(ordering: .relaxed) {
-        node.pointee.isSilent.store(false, ordering: .relaxed)
-      }
-    } else {
-      noteInput(node)
-    }
+    noteInput(node, isSource: isSource)
   }
 
   /// Sums and binds several inputs; true if all are silent. Apart from the one of most nodes, which needs fewer registers.
@@ -64,11 +77,14 @@ extension StepRunner {
     noteInput(node)
   }
 
-  @inline(__always) @_noLocks func noteInput(_ node: UnsafeMutablePointer<NodeSlot>) {
+  /// The cell of a source is silent until an event or a sounding input comes, which it has none of.
+  @inline(__always) @_noLocks func noteInput(
+    _ node: UnsafeMutablePointer<NodeSlot>, isSource: Bool = false
+  ) {
     if node.pointee.isSilent.load(ordering: .relaxed) {
       node.pointee.isSilent.store(false, ordering: .relaxed)
     }
-    if node.pointee.isCellSilent != endsCell { node.pointee.isCellSilent = endsCell }
+    if !isSource, node.pointee.isCellSilent != endsCell { node.pointee.isCellSilent = endsCell }
   }
 
   @_noLocks mutating func runNode(_ step: UnsafeMutablePointer<Step>) {
@@ -209,6 +225,7 @@ extension StepRunner {
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) -> Activity {
     let surroundings = UnsafeRawPointer(step).assumingMemoryBound(to: NodeContext.self)
-    return dispatchProcess(node.pointee.tag, node.pointee.kernel, Block(context, surroundings))
+    let kernel = node.pointee.kernel.assumingMemoryBound(to: AnyKernel.self)
+    return kernel.pointee.process(Block(context, surroundings), node.pointee.tag)
   }
 }

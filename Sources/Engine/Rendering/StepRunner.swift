@@ -110,6 +110,28 @@ struct StepRunner: ~Copyable {
     }
   }
 
+  /// Runs a step of another operation than the plain ones, or several of a chain. Returns the step behind; nil: nothing has
+  /// happened, and it has to be run as a plain one.
+  @inline(__always) @_noLocks private mutating func runOther(
+    _ step: UnsafeMutablePointer<Step>, before end: UnsafeMutablePointer<Step>
+  ) -> UnsafeMutablePointer<Step>? {
+    if step.pointee.operation == .chain, let sum = step.pointee.chain.pointee.running,
+      sum.pointee.moves == moves, let next = runInTurn(step, before: end)
+    {
+      return next
+    }
+    switch step.pointee.operation {
+    case .chain where runChain(step): return step + Int(step.pointee.chain.pointee.count)
+    case .passOn where passOn(step): break
+    case .chain, .passOn, .processPlain, .processDirect: return nil
+    case .process:
+      sumInputs(step)
+      runNode(step)
+    case .fillDelay: fillDelay(step)
+    }
+    return step + 1
+  }
+
   @_noLocks private mutating func run(_ steps: UnsafeMutablePointer<Step>, _ count: Int) {
     var step = steps
     let end = steps + count
@@ -120,23 +142,19 @@ struct StepRunner: ~Copyable {
         step += 1
         continue
       }
-      if step.pointee.operation == .chain, let sum = step.pointee.chain.pointee.running,
-        sum.pointee.moves == moves, let next = runInTurn(step, before: end)
-      {
+      // Most steps are plain, and are told apart first.
+      let operation = step.pointee.operation
+      if operation == .processDirect {
+        if !runDirectNode(step) { runPlainNode(step) }
+        step += 1
+        continue
+      }
+      let isPlain = operation == .processPlain
+      if !isPlain, let next = runOther(step, before: end) {
         step = next
         continue
       }
-      switch step.pointee.operation {
-      case .chain where runChain(step):
-        step += Int(step.pointee.chain.pointee.count)
-        continue
-      case .passOn where passOn(step): break
-      case .chain, .passOn, .processPlain: runPlainNode(step)
-      case .process:
-        sumInputs(step)
-        runNode(step)
-      case .fillDelay: fillDelay(step)
-      }
+      runPlainNode(step)
       step += 1
     }
   }

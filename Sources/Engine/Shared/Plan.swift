@@ -45,6 +45,8 @@ struct Step: BitwiseCopyable {
     case chain
     /// Writes an output into the ring of a delayed cable.
     case fillDelay
+    /// The same as `processPlain`, of a node that nothing modulates, and that reads no sum and one buffer at most.
+    case processDirect
   }
 
   /// The kernel's view. It stands first, so that a step's address is its address.
@@ -59,7 +61,7 @@ struct Step: BitwiseCopyable {
   /// The sum of its cables is its output, and its kernel need not run.
   var isPassage = false
   var outputCount: UInt16
-  /// Audio inputs.
+  /// Audio inputs; none of an endless kernel without cables (`Kernel.isEndless`).
   var inputCount: UInt16
   /// Audio inputs, plus one per modulated parameter behind them.
   var portCount: UInt16
