@@ -148,8 +148,8 @@ public struct Loudness: Kernel {
     return count == 6 && channel == 3 ? 0 : 1
   }
 
-  /// Adds the powers of a channel and the next one in some frames. Both go through the filters at once, whose steps wait for each
-  /// other; the last of an odd number goes with itself.
+  /// Adds the powers of a channel and the next one in some frames. Both go through the filters at once, whose steps wait
+  /// for each other; the last of an odd number goes with itself.
   @inline(__always) @_noLocks private mutating func add(
     _ channel: Int, _ input: InputPort, _ pair: UnsafeMutablePointer<Float>, _ start: Int, _ end: Int
   ) {
@@ -157,8 +157,8 @@ public struct Loudness: Kernel {
     let (one, two, both) = (input[channel], input[other], UnsafeMutableRawPointer(pair))
     var frame = start & ~15
     while frame < end {
-      both.storeBytes(
-        of: interleaved(one.vector(frame), two.vector(frame)), toByteOffset: frame &* 8, as: SIMD32<Float>.self)
+      let turned = interleaved(one.vector(frame), two.vector(frame))
+      both.storeBytes(of: turned, toByteOffset: frame &* 8, as: SIMD32<Float>.self)
       frame &+= 16
     }
     let (w, first, second) = (weighting, filters[channel], filters[other])
