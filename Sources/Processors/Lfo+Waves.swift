@@ -3,23 +3,51 @@ import Realtime
 
 /// Waves over places in the cycle: shapes, and random values that stay or glide.
 extension Lfo {
-  /// Writes one channel, whose places are moved on by `more`; with a `step` they go from `more` on by it.
+  /// Where the positions in the cycle of a block's frames come from.
+  enum Course {
+    /// Places of the frames, all moved on.
+    case places(UnsafePointer<Int64>, more: Int64)
+    /// A first place, and the parts of each frame.
+    case steady(first: Int64, step: Int64)
+    /// Parts of the cycle, 2^32 to one.
+    case parts(UnsafePointer<Int32>)
+
+    @inline(__always) @_noLocks subscript(_ frame: Int) -> SIMD16<Int32> {
+      switch self {
+      case .places(let places, let more): sostenuto_shifted_parts(places + frame, more)
+      case .steady(let first, let step):
+        sostenuto_parts_from(first &+ step &* Int64(truncatingIfNeeded: frame), step)
+      case .parts(let parts): UnsafeRawPointer(parts + frame).loadUnaligned(as: SIMD16<Int32>.self)
+      }
+    }
+  }
+
+  /// Writes one channel.
   struct Wave {
-    let places: UnsafeMutablePointer<Int64>
-    var step: Int64?
-    let more: Int64
+    let course: Course
     let high, scale, offset: Float
     let to: UnsafeMutablePointer<Float>
 
+    /// A loop for each shape that is not random.
     @inline(__always) @_noLocks func write(_ shape: Float, _ frames: Int) {
+      if shape == 0 {
+        writeOne(0, frames)
+      } else if shape == 1 {
+        writeOne(1, frames)
+      } else if shape == 2 {
+        writeOne(2, frames)
+      } else if shape == 3 {
+        writeOne(3, frames)
+      } else {
+        writeOne(4, frames)
+      }
+    }
+
+    @inline(__always) @_noLocks private func writeOne(_ shape: Float, _ frames: Int) {
       let high = Frames(repeating: high)
       var frame = 0
       while frame < frames {
-        let parts =
-          step.map { sostenuto_parts_from(more &+ $0 &* Int64(truncatingIfNeeded: frame), $0) }
-          ?? sostenuto_shifted_parts(places + frame, more)
-        let y = Lfo.wave(shape, parts, high)
-        to.store(y * scale + offset, frame)
+        to.store(Lfo.wave(shape, course[frame], high) * scale + offset, frame)
         frame &+= 16
       }
     }
@@ -40,37 +68,10 @@ extension Lfo {
       Int64(truncatingIfNeeded: block.frames), parts)
     (voice.pointee.place, voice.pointee.wasOpen) = (end &- ahead, false)
     let (shape, range) = (block.crossfades[Self.shape].new, block.crossfades[Self.range].new)
-    let wave = SweptWave(
-      parts: parts, high: block.parameters[Self.width].value(0) * 0.01, scale: 1 - 0.5 * range,
+    let wave = Wave(
+      course: .parts(parts), high: block.parameters[Self.width].value(0) * 0.01, scale: 1 - 0.5 * range,
       offset: 0.5 * range, to: block.outputs[0][0])
-    if shape == 0 {
-      wave.write(0, block.frames)
-    } else if shape == 1 {
-      wave.write(1, block.frames)
-    } else if shape == 2 {
-      wave.write(2, block.frames)
-    } else if shape == 3 {
-      wave.write(3, block.frames)
-    } else {
-      wave.write(4, block.frames)
-    }
-  }
-
-  /// Writes one channel from parts of the cycle on.
-  struct SweptWave {
-    let parts: UnsafeMutablePointer<Int32>
-    let high, scale, offset: Float
-    let to: UnsafeMutablePointer<Float>
-
-    @inline(__always) @_noLocks func write(_ shape: Float, _ frames: Int) {
-      let high = Frames(repeating: high)
-      var frame = 0
-      while frame < frames {
-        let sixteen = UnsafeRawPointer(parts + frame).loadUnaligned(as: SIMD16<Int32>.self)
-        to.store(Lfo.wave(shape, sixteen, high) * scale + offset, frame)
-        frame &+= 16
-      }
-    }
+    wave.write(shape, block.frames)
   }
 
   /// A block in which a single channel keeps its random value, with nothing that moves or could lead or reset it. False: it is
@@ -162,10 +163,11 @@ extension Lfo {
   ) {
     let range = block.crossfades[Self.range].new
     write(&row, channel, block, rises(channel, block))
+    let more = Self.ahead(channel, block)
     let wave = Wave(
-      places: row.places, more: Self.ahead(channel, block), high: 0, scale: 1 - 0.5 * range,
-      offset: 0.5 * range, to: block.outputs[0][channel])
-    vary(wave, channel, isSmooth: isSmooth, block.frames)
+      course: .places(row.places, more: more), high: 0, scale: 1 - 0.5 * range, offset: 0.5 * range,
+      to: block.outputs[0][channel])
+    vary(wave, row.places, more, channel, isSmooth: isSmooth, block.frames)
   }
 
   /// The random value of a channel in a cycle, and the next one, which are calculated once a cycle.
@@ -185,14 +187,15 @@ extension Lfo {
   }
 
   /// Random values of frames of several cycles.
-  @inline(never) @_noLocks mutating func vary(_ wave: Wave, _ channel: Int, isSmooth: Bool, _ frames: Int) {
+  @inline(never) @_noLocks mutating func vary(
+    _ wave: Wave, _ places: UnsafePointer<Int64>, _ more: Int64, _ channel: Int, isSmooth: Bool, _ frames: Int
+  ) {
     var frame = 0
     while frame < frames {
-      let places = wave.places + frame
-      let numbers = unsafeBitCast(sostenuto_shifted_numbers(places, wave.more), to: SIMD16<UInt32>.self)
+      let numbers = unsafeBitCast(sostenuto_shifted_numbers(places + frame, more), to: SIMD16<UInt32>.self)
       var y = chance(numbers, channel)
       if isSmooth {
-        let share = Self.smooth(Self.done(sostenuto_shifted_parts(places, wave.more)))
+        let share = Self.smooth(Self.done(sostenuto_shifted_parts(places + frame, more)))
         y = y + (chance(numbers &+ 1, channel) - y) * share
       }
       wave.to.store(y * wave.scale + wave.offset, frame)

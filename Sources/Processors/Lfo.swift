@@ -182,22 +182,15 @@ public struct Lfo: Kernel {
       // Several channels share the places that are written.
       let step = isRandom || rises != 0 || count > 1 ? nil : restingStep(channel, block)
       if step == nil { write(&row, channel, block, rises) }
-      let wave = Wave(
-        places: row.places, step: step, more: step == nil ? more : voices[channel].place &+ more, high: high,
-        scale: scale, offset: offset, to: output[channel])
+      let course =
+        step.map { Course.steady(first: voices[channel].place &+ more, step: $0) }
+        ?? .places(row.places, more: more)
+      let wave = Wave(course: course, high: high, scale: scale, offset: offset, to: output[channel])
       if let step { voices[channel].place &+= step &* Int64(truncatingIfNeeded: block.frames) }
-      if shape == 0 {
-        wave.write(0, block.frames)
-      } else if shape == 1 {
-        wave.write(1, block.frames)
-      } else if shape == 2 {
-        wave.write(2, block.frames)
-      } else if shape == 3 {
-        wave.write(3, block.frames)
-      } else if shape == 4 {
-        wave.write(4, block.frames)
+      if isRandom {
+        vary(wave, row.places, more, channel, isSmooth: shape > 5, block.frames)
       } else {
-        vary(wave, channel, isSmooth: shape > 5, block.frames)
+        wave.write(shape, block.frames)
       }
       channel &+= 1
     }
