@@ -1,8 +1,8 @@
 // Sub-patches in scenes: an edit of a stored state means there what it means in the patch.
 
 extension Draft {
-  /// The edits that a line of a scene stands for: all that is inside a sub-patch follows it, and the others that share its file
-  /// get the same inside, as a recall leads the patch there. nil: none but itself.
+  /// The edits that a scene's line stands for. An edit of a sub-patch is one of the nodes inside as well, and of the other
+  /// sub-patches of its file. nil: none but the line itself.
   func expansion(of line: Edit, inScene number: Int) throws(EditError) -> Expansion? {
     guard let scene = patch.scenes[number], line.wordOutsideScenes == nil else { return nil }
     if case .all = line { return nil }

@@ -34,7 +34,8 @@ extension Comparison {
     }
   }
 
-  /// Lines of a scene empty a sub-patch whose inside is no longer in a file: where files are read, something is inside.
+  /// Empties a sub-patch that leaves its file for an inside of its own. Here, without files, it looks empty; where the
+  /// lines are performed its file may have been read.
   private mutating func emptyFiles() throws(EditError) {
     if unnamed == nil { return }
     for node in draft.patch.nodes.values where draft.patch.isEmptyOfFile(node, catalogue) {

@@ -239,7 +239,7 @@ private struct Taken {
     wet = arena.take(Float.self, blockCapacity &+ 16)
   }
 
-  /// Finds them, and returns the phase after the block. `parts`: those are wanted as well.
+  /// Finds those frames, and returns the phase behind the block. `parts`: fills these in too, which antialiasing needs.
   @inline(__always) @_noLocks mutating func fill(
     _ block: Block, _ start: UInt32, _ resolution: inout Resolution, parts isSmooth: Bool
   ) -> UInt32 {

@@ -53,12 +53,13 @@ extension Lfo {
     }
   }
 
-  /// True if a single channel's places are those of its rates in thirty-twos: nothing resets it or leads it.
+  /// True for a single channel that nothing resets and no transport leads, in a block of whole groups of 32 frames.
   @inline(__always) @_noLocks func sweeps(_ block: Block) -> Bool {
     count == 1 && block.frames & 31 == 0 && block.inputs[0].isSilent && voices.pointee.lean == 0
   }
 
-  /// A wave of such a channel that is not random, while its rate moves and nothing else: parts of the cycle are enough for it.
+  /// Sine, triangle, saw or square of such a channel, of which only the rate moves. These need no cycle's number, so that
+  /// 32 bits of each place are enough.
   @inline(never) @_noLocks mutating func sweep(_ block: Block, _ rates: UnsafePointer<Float>) {
     let voice = voices
     let parts = block.scratch.assumingMemoryBound(to: Int32.self)

@@ -128,7 +128,7 @@ public struct Lfo: Kernel {
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    // Apart from all others, which need more registers and memory.
+    // In a function of its own: the other cases use more registers, which this one would have to save.
     guard stay(block) else { return processAny(block) }
     return .sounding
   }

@@ -4,7 +4,7 @@ import Realtime
 /// mean of all of those. How many blocks there were, and their power, is kept in bins of a tenth of a decibel, so that hours need
 /// no more memory than seconds, and what is summed is no rounded loudness.
 struct Programme: BitwiseCopyable {
-  /// From -70 LUFS on; louder blocks than the last one's are in it.
+  /// Bins from -70 LUFS up. The last one has all that is louder.
   private static var bins: Int { @_noLocks get { 1024 } }
   /// Bytes of its memory, which begins as zeros.
   static var size: Int { bins * 16 }

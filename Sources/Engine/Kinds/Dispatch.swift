@@ -130,8 +130,8 @@ struct Placeholder: Kernel {
 
 // MARK: Audio thread
 
-/// A kernel of whatever type, by its address. As a kernel's own methods do, one of this gets that address in a register for it,
-/// and the rest in the same order: the call of a kernel from here is then a jump.
+/// A kernel of any type, by its address. `process` has the calling convention of a kernel's own `process` (the address as
+/// self, then the block), so that the compiler turns the call into a jump.
 struct AnyKernel {
   private var start: UInt8
 
