@@ -326,10 +326,11 @@ public final class JackDriver: Driver, @unchecked Sendable {
     JackClients.close(client, on: queue) { [self] in
       // A database whose lock a crashed client has does not answer at all.
       _ = namings.wait(timeout: .now() + 2)
-      if !isAlive || !metadata.isCleanedByServer { metadata.removeAll() }
+      if !isAlive || !metadata.isCleanedByServer { metadata.removeAll(answered: isAlive) }
       guard isAlive else { return }
       if ports.hasMidiOutput { waitForBeat() }
       jack_deactivate(client.raw)
+      ports.unregisterAll()
     } then: { [self] in
       withExtendedLifetime(self) { closed.signal() }
     }
@@ -351,7 +352,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
   deinit {
     guard !hasStopped.load(ordering: .relaxed) else { return }
     let (client, state) = (client, state)
+    nonisolated(unsafe) let ports = ports
     JackClients.close(client, on: DispatchQueue(label: "sostenuto.jack.close")) {
+      guard state.failure == nil else { return }
+      jack_deactivate(client.raw)
+      ports.unregisterAll()
+    } then: {
       withExtendedLifetime(state) {}
     }
   }

@@ -48,37 +48,56 @@ final class JackMetadata {
   /// JACK's server removes the properties of ports that are unregistered. PipeWire's does not.
   let isCleanedByServer = !String(cString: jack_get_version_string()).includes("PipeWire")
 
-  /// Subjects that `update` writes at once. The server tells every client of each property, and waits for a client that
-  /// reads no more because it is being closed; that one waits for the server. So no more may be under way than a socket
-  /// holds, which is some 270.
-  private static let most = 8
+  /// Subjects that `update` writes at once, which are answered within a few milliseconds.
+  private static let mostSubjects = 8
+  /// Changes that may be under way. The server tells every client of each change, with eight writes to its socket, which
+  /// holds 32 such messages; and it blocks for ever if libjack reads no more because the client is being closed.
+  private static let mostChanges = 12
+  /// Changes that the server has not answered.
+  private var underWay = 0
+  private var isAnswered = true
 
-  /// Writes the properties of some of these subjects, and removes those of all others. True when all are written.
+  /// Writes the properties of some of these subjects, and removes those of all others. True when all are written. The
+  /// server has answered all changes afterwards.
   func update(_ wanted: [UInt64: [Property]]) -> Bool {
     guard JackDatabase.isOpen else { return true }
     if !hasCleaned { removeOrphans() }
     hasCleaned = true
     for uuid in Array(written.keys) where wanted[uuid] == nil { remove(uuid) }
     let due = wanted.filter { written[$0.key] != $0.value }.sorted { $0.key < $1.key }
-    for (uuid, properties) in due.prefix(Self.most) {
+    for (uuid, properties) in due.prefix(Self.mostSubjects) {
       written[uuid] = properties
       for property in properties + [Property(key: Self.owner, value: Self.claim(properties))] {
-        JackDatabase.exclusively {
-          _ = jack_set_property(client, uuid, property.key, property.value, property.type)
-        }
+        change { _ = jack_set_property(client, uuid, property.key, property.value, property.type) }
       }
     }
-    if !due.isEmpty { awaitServer() }
-    return due.count <= Self.most
+    awaitServer()
+    return due.count <= Self.mostSubjects
   }
 
-  /// Asks the server something that it answers behind all that was written.
+  /// Changes a property.
+  private func change(_ body: () -> Void) {
+    JackDatabase.exclusively(body)
+    underWay += 1
+    if underWay == Self.mostChanges { awaitServer() }
+  }
+
+  /// Asks the server something that it answers behind all changes under way.
   private func awaitServer() {
-    if let number = jack_get_uuid_for_client_name(client, jack_get_client_name(client)) { jack_free(number) }
+    guard underWay > 0 else { return }
+    underWay = 0
+    guard isAnswered, let number = jack_get_uuid_for_client_name(client, jack_get_client_name(client)) else {
+      return
+    }
+    jack_free(number)
   }
 
-  /// Removes all properties, also when the server is gone.
-  func removeAll() { for uuid in Array(written.keys) { remove(uuid) } }
+  /// Removes all properties. `answered`: false when the server is gone, which answers nothing.
+  func removeAll(answered: Bool = true) {
+    isAnswered = answered
+    for uuid in Array(written.keys) { remove(uuid) }
+    awaitServer()
+  }
 
   private func remove(_ uuid: UInt64) {
     // With the port its properties went, and another client's port may have the number by now.
@@ -100,7 +119,7 @@ final class JackMetadata {
   }
 
   private func remove(_ key: String, of uuid: UInt64) {
-    JackDatabase.exclusively { _ = jack_remove_property(client, uuid, key) }
+    change { _ = jack_remove_property(client, uuid, key) }
   }
 
   /// Value of a subject's property; nil without one.

@@ -173,6 +173,15 @@ final class JackPorts {
     for port in leaving { jack_port_unregister(client, port) }
   }
 
+  /// Unregisters all ports, after the client has been deactivated. A server that closes a client tells it of each port
+  /// that goes with it, and of the port's properties, and blocks for ever once some thirty of these messages fill the
+  /// socket, since libjack reads no more by then (jackd2 1.9.21). It answers each of these requests, so nothing is under
+  /// way afterwards.
+  func unregisterAll() {
+    for port in ports.values.map(\.port) + midiPorts.values.map(\.port) { jack_port_unregister(client, port) }
+    (ports, midiPorts) = ([:], [:])
+  }
+
   /// Waits until the audio thread has rendered a whole period, or will not.
   func waitForPeriods() {
     let seen = host.cycles.load(ordering: .acquiring)

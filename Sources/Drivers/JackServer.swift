@@ -43,19 +43,24 @@ public final class JackServer {
     return !hasEnded
   }
 
-  /// Ends the server, by force if it takes longer than this many seconds.
-  public func stop(within seconds: Double = 2) {
-    guard isRunning else { return }
+  /// Ends the server, by force if it takes longer than this many seconds. False if it did.
+  @discardableResult public func stop(within seconds: Double = 2) -> Bool {
+    guard isRunning else { return true }
+    var endsItself = true
     JackDatabase.exclusively {
       kill(process, SIGTERM)
       // A stopped process receives the signal only after it continues.
       kill(process, SIGCONT)
       let deadline = nanoseconds() + Int64(seconds * 1e9)
       while isRunning {
-        if nanoseconds() > deadline { kill(process, SIGKILL) }
+        if nanoseconds() > deadline {
+          endsItself = false
+          kill(process, SIGKILL)
+        }
         sleep(until: nanoseconds() + 5_000_000)
       }
     }
+    return endsItself
   }
 
   deinit { stop() }

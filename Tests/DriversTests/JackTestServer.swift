@@ -96,9 +96,10 @@ import Testing
   func freeze() { kill(server.process, SIGSTOP) }
   func goOn() { kill(server.process, SIGCONT) }
 
-  /// Waits for as long as periods of a second and a busy machine may take: no place in JACK's registry is lost.
+  /// Waits for as long as periods of a second and a busy machine may take: no place in JACK's registry is lost. A server
+  /// that does not end by then is one that a client of ours has blocked.
   func stop() {
-    server.stop(within: 20)
+    if !server.stop(within: 20) { Issue.record("The JACK server hung.") }
     if server.wasKilled { freePlace() }
   }
 
