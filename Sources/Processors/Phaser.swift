@@ -5,7 +5,7 @@ import Realtime
 /// Notches that go up and down: all-passes in a row whose corner a slow sine moves, mixed with the sound itself.
 ///
 /// The all-passes are of the first order, by the trapezoidal rule, and the feedback around them has no delay
-/// (`sostenuto_pass_eight`): the response is that of the analogue circuit at the tangents of half the angles, so the corner is
+/// (`sostenuto_pass_stages`): the response is that of the analogue circuit at the tangents of half the angles, so the corner is
 /// exact, and notches far above it lie lower than the circuit's (13.8 instead of 18.7 kHz for 5 kHz and six stages at 48 kHz).
 public struct Phaser: Kernel {
   public static let description = KindDescription(
@@ -135,11 +135,16 @@ public struct Phaser: Kernel {
         channel &+= 1
       }
       if let entry { room.multiply(count, by: entry) }
-      room.turn(count)
-      sostenuto_pass_eight(
-        room.turned, turnedPoles, room.up, states + (first &>> 3) &* Self.statesOfGroup,
-        Int64(truncatingIfNeeded: stages), Int64(truncatingIfNeeded: block.frames))
-      room.turnBack()
+      let states = states + (first &>> 3) &* Self.statesOfGroup
+      let (stages, frames) = (Int64(truncatingIfNeeded: stages), Int64(truncatingIfNeeded: block.frames))
+      if count == 1, stages < 8 {
+        sostenuto_pass_one(room.row(first), poles, room.up, states, stages, frames)
+      } else {
+        turnPoles(count, block.frames)
+        room.turn(count)
+        sostenuto_pass_eight(room.turned, turnedPoles, room.up, states, stages, frames)
+        room.turnBack()
+      }
       channel = first
       while channel < first &+ count {
         let (dry, wet, to) = (input[channel], room.row(channel), block.outputs[0][channel])
@@ -177,13 +182,17 @@ public struct Phaser: Kernel {
       }
       channel &+= 1
     }
-    // Lanes without a channel have some poles too.
+  }
+
+  /// Poles of each frame. Lanes without a channel have some too.
+  @inline(__always) @_noLocks private func turnPoles(_ count: Int, _ frames: Int) {
+    var channel = count
     while channel < 8 {
       copyWhole(poles, to: poles + channel &* blockCapacity)
       channel &+= 1
     }
     var frame = 0
-    while frame < block.frames {
+    while frame < frames {
       sostenuto_turn_eight(poles + frame, 64, turnedPoles + 8 &* frame, 8)
       frame &+= 8
     }
