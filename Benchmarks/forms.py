@@ -44,6 +44,18 @@ class Work:
         return self.channels or width
 
 
+SIDE_BY_SIDE = (PARALLEL,)
+
+
+def frequencies(number, channels):
+    return "freq=[" + ",".join(f"{frequency(number, c):.3f}Hz" for c in range(channels)) + "]"
+
+
+def frequency(number, channel):
+    """Of sources that no cable moves."""
+    return 110 * 2 ** ((number * 7 + channel * 3) % 61 / 12)
+
+
 def each(function):
     """A peer's side that treats channels alike."""
     return lambda graph, inputs, moving, number: [function(graph, x, moving, number) for x in inputs]

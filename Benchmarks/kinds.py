@@ -16,10 +16,9 @@ import subprocess
 import sys
 import tempfile
 
-from forms import BLOCK, PARALLEL, PROGRAMS, RATE, SERIES, WRITERS, Work, write_ours
+from forms import BLOCK, PARALLEL, PROGRAMS, RATE, SERIES, SIDE_BY_SIDE, WRITERS, Work, write_ours
 from measure import Failure, median, read_wav, run
 from patches import instrument
-from controls import *
 from plugins import PLUGINS
 from works import *
 from workloads import sample, write_wav
@@ -30,7 +29,7 @@ SHORT = 0.5
 TRIAL = 3
 LONGEST = 60
 
-# Each kind has its works (`works.py`); a test reads the names.
+# Each kind has its works (`works`); a test reads the names.
 KINDS = {
     "keyboard": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=200),),
     "midi": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=100),),

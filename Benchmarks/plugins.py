@@ -4,7 +4,7 @@ Where a work has several, the first of as many channels as divide the row's coun
 its parameters once a block, which is its cheapest form; `moved`: a control, the middle and how far it goes.
 """
 from forms import PARALLEL, RATE, SERIES, alone
-from works import CORNER
+from works.filters import CORNER
 
 SWH, CALF, X42 = "http://plugin.org.uk/swh-plugins/", "http://calf.sourceforge.net/plugins/", "http://gareus.org/oss/lv2/"
 LSP, RUBBER_BAND = "http://lsp-plug.in/plugins/lv2/", "http://breakfastquay.com/rdf/lv2-rubberband#"

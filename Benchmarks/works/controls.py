@@ -1,7 +1,5 @@
-"""Works of `kinds.py` for kinds that control others, as `works.py` has the rest."""
-from forms import PARALLEL, Work, each
-
-SIDE_BY_SIDE = (PARALLEL,)
+"""Works of the kinds that control others."""
+from forms import SIDE_BY_SIDE, Work, each
 
 
 def gated(title, settings="", scsynth=None, csound=None, pd=None, **more):
