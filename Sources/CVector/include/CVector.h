@@ -196,36 +196,6 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_sum_rows(const float *rows) {
   return __builtin_shufflevector(sums, sums, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
 }
 
-/* Transposes the 4 x 4 numbers in each half of four vectors. */
-SOSTENUTO_VECTOR void sostenuto_turn_fours(const sostenuto_eight *rows, sostenuto_eight *columns) {
-  sostenuto_eight a = __builtin_shufflevector(rows[0], rows[1], 0, 8, 1, 9, 4, 12, 5, 13);
-  sostenuto_eight b = __builtin_shufflevector(rows[2], rows[3], 0, 8, 1, 9, 4, 12, 5, 13);
-  sostenuto_eight c = __builtin_shufflevector(rows[0], rows[1], 2, 10, 3, 11, 6, 14, 7, 15);
-  sostenuto_eight d = __builtin_shufflevector(rows[2], rows[3], 2, 10, 3, 11, 6, 14, 7, 15);
-  columns[0] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
-  columns[1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
-  columns[2] = __builtin_shufflevector(c, d, 0, 1, 8, 9, 4, 5, 12, 13);
-  columns[3] = __builtin_shufflevector(c, d, 2, 3, 10, 11, 6, 7, 14, 15);
-}
-
-/* Eight rows of eight numbers become columns: halves of the rows are brought together as they are loaded, and turned within
-   quarters of the register. */
-SOSTENUTO_VECTOR void sostenuto_turn_eight(const float *from, long long stride, float *to, long long to_stride) {
-  typedef float half_of_memory __attribute__((ext_vector_type(4), aligned(4)));
-  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
-  for (int part = 0; part < 8; part += 4) {
-    sostenuto_eight rows[4];
-    for (int i = 0; i < 4; i++) {
-      half_of_memory low = *(const half_of_memory *)(from + i * stride + part);
-      half_of_memory high = *(const half_of_memory *)(from + (i + 4) * stride + part);
-      rows[i] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
-    }
-    sostenuto_eight columns[4];
-    sostenuto_turn_fours(rows, columns);
-    for (int i = 0; i < 4; i++) *(row_of_memory *)(to + (part + i) * to_stride) = columns[i];
-  }
-}
-
 /* Integers limited to a range: vpmaxsd and vpminsd. */
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_limit(sostenuto_integers v, int low, int high) {
   return __builtin_elementwise_min(__builtin_elementwise_max(v, (sostenuto_integers)low), (sostenuto_integers)high);
@@ -251,94 +221,8 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_larger_magnitudes(sostenuto_frames a
   return __builtin_elementwise_max(a, __builtin_elementwise_abs(b));
 }
 
-/* Swift's SIMD8<Int64>. */
-typedef long long sostenuto_places __attribute__((ext_vector_type(8)));
-
-/* Eight factors times `base`, limited to 4096, as numbers with 32 bits after the point: vcvttpd2qq. */
-SOSTENUTO_VECTOR sostenuto_places sostenuto_fixed_products(const double *factors, double base) {
-  typedef double doubles_of_memory __attribute__((ext_vector_type(8), aligned(8)));
-  typedef double doubles __attribute__((ext_vector_type(8)));
-  doubles v = *(const doubles_of_memory *)factors * base;
-  v = __builtin_elementwise_max(__builtin_elementwise_min(v, (doubles)4096.0), (doubles)-4096.0);
-  return __builtin_convertvector(v * 4294967296.0, sostenuto_places);
-}
-
-/* Eight delays times `part`, within limits, as whole frames and parts of one. A part that is next to nothing is nothing, and
-   one that is nearly a frame is a frame: a time in seconds is seldom a whole number of frames to the last digit. */
-SOSTENUTO_VECTOR void sostenuto_split_delays(const double *delays, double part, double least, double most, int *wholes, float *parts) {
-  typedef double doubles_of_memory __attribute__((ext_vector_type(8), aligned(8)));
-  typedef double doubles __attribute__((ext_vector_type(8)));
-  typedef int wholes_of_memory __attribute__((ext_vector_type(8), aligned(4)));
-  typedef float parts_of_memory __attribute__((ext_vector_type(8), aligned(4)));
-  typedef int eight_bits __attribute__((ext_vector_type(8)));
-  doubles v = *(const doubles_of_memory *)delays * part;
-  v = __builtin_elementwise_max(__builtin_elementwise_min(v, (doubles)most), (doubles)least);
-  eight_bits whole = __builtin_convertvector(v, eight_bits);
-  sostenuto_eight rest = __builtin_convertvector(v - __builtin_convertvector(whole, doubles), sostenuto_eight);
-  eight_bits is_next = rest > 0.999f, is_part = (rest >= 0.001f) & ~is_next;
-  *(wholes_of_memory *)wholes = whole - is_next;
-  *(parts_of_memory *)parts = (sostenuto_eight)((eight_bits)rest & is_part);
-}
-
 /* `sum + a * b` of single numbers, rounded once where the processor can. */
 SOSTENUTO_VECTOR float sostenuto_add_product_of_one(float sum, float a, float b) { return sum + a * b; }
-
-/* The sum of the lanes before each. */
-SOSTENUTO_VECTOR sostenuto_places sostenuto_sums_before(sostenuto_places v) {
-  sostenuto_places none = 0, sum = __builtin_shufflevector(none, v, 0, 8, 9, 10, 11, 12, 13, 14);
-  sum += __builtin_shufflevector(none, sum, 0, 8, 9, 10, 11, 12, 13, 14);
-  sum += __builtin_shufflevector(none, sum, 0, 1, 8, 9, 10, 11, 12, 13);
-  return sum + __builtin_shufflevector(none, sum, 0, 1, 2, 3, 8, 9, 10, 11);
-}
-
-/* Sixteen places from `position` on, with these steps between them; returns the one behind. May write over the steps. */
-SOSTENUTO_VECTOR long long sostenuto_advance(const long long *steps, long long position, long long *places) {
-  typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
-  sostenuto_places low = *(const places_of_memory *)steps, high = *(const places_of_memory *)(steps + 8);
-  sostenuto_places first = sostenuto_sums_before(low) + (sostenuto_places)position;
-  sostenuto_places middle = first + low;
-  sostenuto_places last = sostenuto_sums_before(high) + __builtin_shufflevector(middle, middle, 7, 7, 7, 7, 7, 7, 7, 7);
-  *(places_of_memory *)places = first;
-  *(places_of_memory *)(places + 8) = last;
-  return (last + high)[7];
-}
-
-/* Writes sixteen places: running sums of steps, from `next` on, which has the first place in all lanes. The steps come as those with
-   even numbers and those with odd ones, so that eight sums of pairs are enough. Returns the place after the last, in all lanes. */
-SOSTENUTO_VECTOR sostenuto_places sostenuto_write_sixteen_places(sostenuto_places even, sostenuto_places odd, sostenuto_places next,
-                                                                 long long *places) {
-  typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
-  const sostenuto_places none = 0, pairs = even + odd;
-  sostenuto_places sums = pairs + __builtin_shufflevector(none, pairs, 0, 8, 9, 10, 11, 12, 13, 14);
-  sums += __builtin_shufflevector(none, sums, 0, 1, 8, 9, 10, 11, 12, 13);
-  sums += __builtin_shufflevector(none, sums, 0, 1, 2, 3, 8, 9, 10, 11);
-  const sostenuto_places first = sums - pairs + next, second = first + even;
-  *(places_of_memory *)places = __builtin_shufflevector(first, second, 0, 8, 1, 9, 2, 10, 3, 11);
-  *(places_of_memory *)(places + 8) = __builtin_shufflevector(first, second, 4, 12, 5, 13, 6, 14, 7, 15);
-  return next + __builtin_shufflevector(sums, sums, 7, 7, 7, 7, 7, 7, 7, 7);
-}
-
-/* Eight places from `position` on: the first step is `step`, and each of the others larger by `change`. */
-SOSTENUTO_VECTOR sostenuto_places sostenuto_places_from(long long position, long long step, long long change) {
-  const sostenuto_places numbers = {0, 1, 2, 3, 4, 5, 6, 7}, pairs = {0, 0, 1, 3, 6, 10, 15, 21};
-  return numbers * step + pairs * change + position;
-}
-
-/* The same in memory, in eights until there are `count`. */
-SOSTENUTO_VECTOR void sostenuto_write_places(long long position, long long step, long long change, long long count, long long *places) {
-  typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
-  sostenuto_places next = sostenuto_places_from(position, step, change);
-  // Distance from a place to that eight later, and the growth of that distance.
-  sostenuto_places stride = sostenuto_places_from(8 * step + 28 * change, 8 * change, 0);
-  for (long long place = 0; place < count; place += 8) {
-    *(places_of_memory *)(places + place) = next;
-    next += stride;
-    stride += 64 * change;
-  }
-}
-
-/* Those that are not negative, else zero. */
-SOSTENUTO_VECTOR sostenuto_places sostenuto_positive(sostenuto_places v) { return __builtin_elementwise_max(v, (sostenuto_places)0); }
 
 /* Prefetches the cache lines from an address on. The first eight without a loop, which would cost more than the prefetches; from the
    third on in pairs, so that one line too many may come along. */
@@ -442,25 +326,6 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_powers_of_two(sostenuto_frames x) {
   return p * (sostenuto_frames)scale;
 }
 
-/* Shuffles of lanes that are known beforehand, one instruction each (vpermt2ps, vpermilps): what Swift writes with numbered
-   lanes or halves is at times taken apart and put together lane by lane. */
-
-/* Of 32 lanes those with even numbers, and those with odd ones. */
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_evens(sostenuto_frames a, sostenuto_frames b) {
-  return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-}
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_odds(sostenuto_frames a, sostenuto_frames b) {
-  return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-}
-
-/* Lanes of both in turns: of the first eight of each, and of the last eight. */
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_first_turns(sostenuto_frames a, sostenuto_frames b) {
-  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-}
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_last_turns(sostenuto_frames a, sostenuto_frames b) {
-  return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-}
-
 /* Each lane limited to a range, vmaxps and vminps; what is no number becomes the lower limit. Swift's replacing(with:where:)
    may take vectors apart, lane by lane. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_at_least(sostenuto_frames v, float floor) {
@@ -480,11 +345,6 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_where_above(sostenuto_frames v, floa
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_numbers(sostenuto_frames v) {
   sostenuto_integers bits = (sostenuto_integers)v;
   return (sostenuto_frames)(bits & ((bits & 0x7f800000) != 0x7f800000));
-}
-
-/* Frames moved on by one, behind those of `before`: valignd. */
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_delayed_by_one(sostenuto_frames before, sostenuto_frames v) {
-  return __builtin_shufflevector(before, v, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
 }
 
 /* The same vector, of which the compiler then knows nothing: of one that is carried from one round of a loop to the next,
@@ -527,31 +387,6 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_any_lanes(sostenuto_frames v) {
   return v;
 }
 
-/* Within each four lanes: moved up by one and by two, with `start` below. */
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_later_by_one(sostenuto_frames v, float start) {
-  sostenuto_frames s = start;
-  return sostenuto_any_lanes(__builtin_shufflevector(v, s, 16, 0, 1, 2, 20, 4, 5, 6, 24, 8, 9, 10, 28, 12, 13, 14));
-}
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_later_by_two(sostenuto_frames v, float start) {
-  sostenuto_frames s = start;
-  return sostenuto_any_lanes(__builtin_shufflevector(v, s, 16, 17, 0, 1, 20, 21, 4, 5, 24, 25, 8, 9, 28, 29, 12, 13));
-}
-
-/* Within each four lanes: the first or the second in all; the last of `a` and that of `b`, twice; the first two of `a` and
-   those of `b`. */
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_firsts_of_four(sostenuto_frames v) {
-  return __builtin_shufflevector(v, v, 0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
-}
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_seconds_of_four(sostenuto_frames v) {
-  return __builtin_shufflevector(v, v, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13);
-}
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_last_pairs(sostenuto_frames a, sostenuto_frames b) {
-  return __builtin_shufflevector(a, b, 3, 19, 3, 19, 7, 23, 7, 23, 11, 27, 11, 27, 15, 31, 15, 31);
-}
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_halves(sostenuto_frames a, sostenuto_frames b) {
-  return __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-}
-
 /* Swift's SIMD2<Float> and SIMD4<Float>. */
 typedef float sostenuto_pair __attribute__((ext_vector_type(2)));
 typedef float sostenuto_four __attribute__((ext_vector_type(4)));
@@ -564,6 +399,9 @@ SOSTENUTO_VECTOR sostenuto_four sostenuto_turned(sostenuto_four pair, sostenuto_
   sostenuto_four products = columns * __builtin_shufflevector(pair, pair, 0, 0, 1, 1) + more;
   return products + __builtin_shufflevector(products, products, 2, 3, 0, 1);
 }
+
+#include "Places.h"
+#include "Shuffles.h"
 
 #include "Convolve.h"
 #include "Courses.h"
