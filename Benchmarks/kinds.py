@@ -28,6 +28,8 @@ SHORT = 0.5
 # The shortest and the longest render, in seconds of sound.
 TRIAL = 3
 LONGEST = 60
+# What a peer may cost, in times of ours, before it plays for a shorter time.
+DEAR = 10
 
 # Each kind has its works (`works`); a test reads the names.
 KINDS = {
@@ -148,12 +150,16 @@ class Row:
         short, long = (run(self.commands[OURS](seconds, output), folder)[2] for seconds in (SHORT, SHORT + TRIAL))
         return min(max(worth / max(long - short, 1e-4) * TRIAL, TRIAL), LONGEST)
 
-    def measure(self, folder, seconds):
-        """One turn. A peer that is silent, or fails, is left out with a word."""
+    def measure(self, folder, sound, worth):
+        """One turn of that many seconds of sound. A peer that is silent, or fails, is left out with a word."""
         for side, command in list(self.commands.items()):
-            output = f"{folder}/{side.lower()}.wav"
+            output, seconds = f"{folder}/{side.lower()}.wav", sound
             try:
                 short = run(command(SHORT, output), folder)[2]
+                if side != OURS and seconds > DEAR * TRIAL:
+                    # A spectrum's window costs a thousand times as much as a node that passes its sound.
+                    trial = run(command(SHORT + TRIAL, output), folder)[2] - short
+                    seconds = min(seconds, max(TRIAL, DEAR * worth / max(trial, 1e-4) * TRIAL))
                 long = run(command(SHORT + seconds, output), folder)[2]
                 if not self.figures.get(side) and self.work.outputs(self.width) > 0 and self.kind != "input":
                     try:
@@ -281,7 +287,7 @@ def main():
                 failures.append(f"{row.name}, {row.width} channels, {row.form}: {failure}")
                 continue
             for _ in range(options.repeat):
-                row.measure(folder, seconds)
+                row.measure(folder, seconds, options.worth)
             measured.append(row)
             print(line(row), flush=True)
     print(summary(measured))
