@@ -67,7 +67,7 @@ public struct MidiClock: BitwiseCopyable, Sendable {
     var index = 0
     while index < inputs[port].count {
       let event = inputs[port].events[index]
-      if event.kind == .system { take(event, at: now) }
+      if event.kind == .system { take(event, transport, at: now) }
       index &+= 1
     }
     let isLost = isLost(at: Double(now) + Double(frames))
@@ -107,13 +107,19 @@ public struct MidiClock: BitwiseCopyable, Sendable {
     return loop.weight == 0 || now - loop.latest > longest
   }
 
-  @_noLocks private mutating func take(_ event: Event, at now: Int64) {
+  @_noLocks private mutating func take(_ event: Event, _ transport: Transport, at now: Int64) {
     switch event.key {
     case 0x8: tick(event.offset, at: now)
     case 0xA: (place, isWaiting, isAnchored) = (0, true, true)
-    case 0xB: (isWaiting, isAnchored) = (true, true)
+    case 0xB:
+      if !isAnchored { findPlace(transport, at: now &+ Int64(event.offset)) }
+      (isWaiting, isAnchored) = (true, true)
     case 0xC:
-      if isRolling, isAnchored { place = loop.number &+ shift &+ 1 }
+      if !isAnchored {
+        findPlace(transport, at: now &+ Int64(event.offset))
+      } else if isRolling {
+        place = loop.number &+ shift &+ 1
+      }
       (isRolling, isWaiting, isAnchored) = (false, false, true)
       turn = Turn(offset: event.offset, place: -1)
     case 0x2:
@@ -122,6 +128,13 @@ public struct MidiClock: BitwiseCopyable, Sendable {
       if isRolling { isWaiting = true } else { turn = Turn(offset: event.offset, place: place) }
     default: return
     }
+  }
+
+  /// Goes on from where the transport is, as the clock has not said its place: the next tick, unless it is at the known one.
+  @_noLocks private mutating func findPlace(_ transport: Transport, at frame: Int64) {
+    let ticks = transport.quarters(at: frame) * Self.ticks
+    if (ticks - Double(place)).magnitude <= 1 { return }
+    place = ticks > 0 ? Int64(ticks) &+ 1 : 0
   }
 
   @_noLocks private mutating func tick(_ offset: Int32, at now: Int64) {

@@ -146,6 +146,41 @@ import Testing
     #expect(rig.transport.isRolling)
   }
 
+  /// Senders of ticks that have never said where they are, as when they were under way before: `continue` goes on from where
+  /// `stop` came, and no `start` of long ago is gone back to.
+  @Test func itGoesOnWhereItStoodWhenTheClockHasNotSaidItsPlace() {
+    var random = SeededGenerator(seed: 5)
+    var rig = Rig(rate: 48000, period: 256)
+    defer { rig.free() }
+    // 125 beats a minute: 960 frames a tick.
+    let end = rig.tick(480, from: 100, every: 960, random: &random)
+    rig.send(0xC, at: 100 + 960 * 100 + 480)
+    rig.send(0xB, at: 100 + 960 * 150 - 100)
+    rig.messages.sort { $0.frame < $1.frame }
+    rig.run(until: 100 + 960 * 140)
+    #expect(rig.clock.state == .whole && !rig.transport.isRolling)
+    let place = rig.transport.quarters(at: rig.now) * 24
+    #expect(abs(place - 100) < 10, "\(place)")
+    rig.run(until: 100 + 960 * 200)
+    let later = rig.transport.quarters(at: 100 + 960 * 190) * 24
+    #expect(
+      rig.transport.isRolling && later - place - 40 > -0.1 && later - place - 40 < 1.1, "\(later), \(place)")
+    // The ticks stay away and come back; then a stop, a pause without ticks, and `continue`.
+    rig.run(until: end + 100_000)
+    let again = rig.tick(96, from: end + 100_000, every: 960, random: &random)
+    rig.send(0xC, at: again - 100)
+    rig.messages.sort { $0.frame < $1.frame }
+    rig.run(until: again + 60_000)
+    let stood = rig.transport.quarters(at: rig.now) * 24
+    #expect(!rig.transport.isRolling && stood > later + 300, "\(stood), \(later)")
+    let last = rig.tick(96, from: again + 60_000, every: 960, random: &random)
+    rig.send(0xB, at: again + 60_000 + 960 * 48 - 100)
+    rig.messages.sort { $0.frame < $1.frame }
+    rig.run(until: last)
+    let moved = rig.transport.quarters(at: Int64(last)) * 24 - stood
+    #expect(rig.transport.isRolling && moved > 47.9 && moved < 49.2, "\(moved)")
+  }
+
   @Test func aClockThatIsLostLeavesTempoAndPlaceAndIsFoundAgain() {
     var random = SeededGenerator(seed: 2)
     var rig = Rig(rate: 48000, period: 64, tempo: 77)
