@@ -103,6 +103,31 @@ import Testing
     #expect(abs(cents) < 0.1)
   }
 
+  /// Fewer channels while notes are held: some end, the others sound on, and no further channel of the nodes behind comes to
+  /// sound with them.
+  @Test(arguments: [1, 2, 3], ["connect env -> tone.level", "connect v.gate -> tone.level"])
+  func polyphonyFallsUnderHeldNotes(to: Int, cable: String) throws {
+    let bench = Bench(channels: 1)
+    try bench.begin(
+      Self.patch(16).replacing("level=-12dB", with: "level=-inf").replacing("node amp multiply\n", with: "")
+        .replacing(
+          "connect tone -> amp\nconnect env -> amp.with\nconnect amp -> down",
+          with: "\(cable)\nconnect tone -> down"))
+    for key in [60, 64, 67] { bench.perform("note keys on \(key) 100") }
+    bench.render(9600)
+    let before = bench.heard[0].suffix(4800).map(abs).max()!
+    bench.perform("set v.polyphony \(to)")
+    bench.render(9600)
+    let after = bench.heard[0].suffix(9600).map(abs).max()!
+    #expect(before > 0.3 && after < 1.05 * before, "\(after), \(before)")
+    #expect(bench.heard[0].suffix(480).contains { abs($0) > 0.1 })
+    // And more again.
+    bench.perform("set v.polyphony 16")
+    for key in [64, 67] { bench.perform("note keys on \(key) 100") }
+    bench.render(9600)
+    #expect(bench.heard[0].suffix(9600).map(abs).max()! < 1.05 * before)
+  }
+
   /// Kinds with memory in each channel, behind the notes: a channel that is added copies no note, also where a signal of
   /// as many channels would be one for speakers.
   @Test(

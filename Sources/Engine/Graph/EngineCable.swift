@@ -273,9 +273,10 @@ final class EngineCable {
   var sourceWidth: Int { ends.from.width }
 
   private func isForAll(_ ends: Ends) -> Bool {
-    isModulation
-      && (ends.to.count == 1
-        || ChannelConversion.isForAll(from: ends.from.count, map: key.map, mixing: key.mixing))
+    // Ends that have both become narrower keep their channels apart, as `spread` has it.
+    if !isModulation || ends.from == ends.to && ends.to.width > 1 && key.map == nil { return false }
+    return ends.to.count == 1
+      || ChannelConversion.isForAll(from: ends.from.count, map: key.map, mixing: key.mixing)
   }
 
   private func conversion(_ ends: Ends) -> ChannelConversion {
