@@ -1,5 +1,7 @@
 /// Files of sub-patches, as patches.
 public protocol DefinitionSource: Sendable {
+  /// The one place that all names of a file lead to, through folders and links.
+  func place(of file: String) -> String
   /// The patch in a file, with the files that it names relative to the folder of the patch that has it inside.
   func definition(of file: String) -> Definition
   /// Sub-patches that stand among the kinds.
@@ -53,6 +55,9 @@ extension KindCatalogue {
     else { return nil }
     return file
   }
+
+  /// The one place of a file that patches may call by several names.
+  func place(of file: String) -> String { definitions?.place(of: file) ?? file }
 
   /// The patch in the file of a sub-patch; nil: there is none, or it cannot be read.
   package func definition(of node: Node) -> Patch? {
@@ -260,16 +265,19 @@ extension Patch {
     return scope == container || NodePath.isInside(scope, container)
   }
 
-  /// Sub-patches whose inside is in files, with these; an outer one comes before those inside it.
-  package func sharing(_ catalogue: KindCatalogue) -> [(node: Node, file: String)] {
+  /// Sub-patches whose inside is in files, with the places of these; an outer one comes before those inside it.
+  package func sharing(_ catalogue: KindCatalogue) -> [(node: Node, place: String)] {
     let kinds = Set(catalogue.kinds.lazy.filter(\.isContainer).map(\.name))
     guard nodes.contains(ofKind: kinds.contains) else { return [] }
+    var places: [String: String] = [:]
     return nodes.values.compactMap { node in
       guard kinds.contains(node.kind), hasInside(node.name), let file = catalogue.definitionFile(of: node)
       else {
         return nil
       }
-      return (node, file)
+      let place = places[file] ?? catalogue.place(of: file)
+      places[file] = place
+      return (node, place)
     }
     .sorted { $0.node.name.utf8.count < $1.node.name.utf8.count }
   }

@@ -76,12 +76,16 @@ extension Draft {
 
 /// One patch as the file of sub-patches.
 private struct OneDefinition: DefinitionSource {
-  var file: String
+  /// The file's place.
+  var place: String
   var patch: Patch
+  /// Knows places.
+  var others: (any DefinitionSource)?
 
   var library: [LibrarySubPatch] { [] }
   func libraryFile(named: String) -> String? { nil }
-  func definition(of file: String) -> Definition { file == self.file ? .found(patch) : .unread }
+  func place(of file: String) -> String { others?.place(of: file) ?? file }
+  func definition(of file: String) -> Definition { place(of: file) == place ? .found(patch) : .unread }
 }
 
 extension PatchScene {
@@ -106,14 +110,15 @@ extension PatchScene {
       exchange(node, catalogue)
     }
     var first: [String: String] = [:]
-    for (node, file) in state.sharing(catalogue) {
-      guard let model = first[file] else {
-        first[file] = node.name
+    for (node, place) in state.sharing(catalogue) {
+      guard let model = first[place] else {
+        first[place] = node.name
         continue
       }
       if state.hasSameInside(node.name, model, catalogue) { continue }
       let patch = state.definition(inside: model, base: nil, catalogue: catalogue)
-      exchange(node, catalogue.with(definitions: OneDefinition(file: file, patch: patch)))
+      let one = OneDefinition(place: place, patch: patch, others: catalogue.definitions)
+      exchange(node, catalogue.with(definitions: one))
     }
     return state
   }

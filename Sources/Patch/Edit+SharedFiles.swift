@@ -14,7 +14,8 @@ extension Draft {
       if own.contains(container) { continue }
       // One that is added with its inside, such as a copy, is like the others in the end.
       if others.contains(where: { $0.adds(container) }) { continue }
-      return patch.sharing(catalogue).filter { $0.file == file && $0.node.id != node.id }.flatMap { peer in
+      let place = catalogue.place(of: file)
+      return patch.sharing(catalogue).filter { $0.place == place && $0.node.id != node.id }.flatMap { peer in
         let there = { (name: String) in
           NodePath.isInside(name, container) ? peer.node.name + name.dropFirst(container.count) : name
         }

@@ -59,10 +59,12 @@ extension Draft {
     if files.isEmpty { return }
     let outer = NodePath.containers(of: name).compactMap { patch[named: $0] }
       .compactMap(catalogue.definitionFile)
-    guard let file = files.first(where: outer.contains), let place = outer.firstIndex(of: file) else {
-      return
+    if outer.isEmpty { return }
+    let places = outer.map(catalogue.place)
+    for file in files {
+      guard let first = places.firstIndex(of: catalogue.place(of: file)) else { continue }
+      throw .isInsideItself(outer[...first].reversed() + [file])
     }
-    throw .isInsideItself(outer[...place].reversed() + [file])
   }
 
   /// The file of a sub-patch, and those of the ones inside it.

@@ -16,8 +16,7 @@ extension DefinitionLibrary {
     let catalogue = kinds.with(definitions: self)
     var seen: Set<String> = []
     var changed: [Change] = []
-    for (node, file) in patch.sharing(catalogue).reversed() {
-      let place = place(of: file)
+    for (node, place) in patch.sharing(catalogue).reversed() {
       guard seen.insert(place).inserted else { continue }
       let entry = try? entry(at: place)
       let (own, text) = definition(of: node, in: patch, for: place)
@@ -32,8 +31,7 @@ extension DefinitionLibrary {
   package func conflicts(in patch: Patch) -> [(String, String)] {
     var texts: [String: (name: String, text: String)] = [:]
     var found: [(String, String)] = []
-    for (node, file) in patch.sharing(kinds.with(definitions: self)).reversed() {
-      let place = place(of: file)
+    for (node, place) in patch.sharing(kinds.with(definitions: self)).reversed() {
       let text = definition(of: node, in: patch, for: place).text
       let first = texts[place] ?? (node.name, text)
       texts[place] = first

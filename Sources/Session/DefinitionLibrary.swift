@@ -111,12 +111,12 @@ package final class DefinitionLibrary: DefinitionSource {
     kinds.with(definitions: DefinitionLibrary(for: file, kinds: kinds))
   }
 
-  private static func place(of path: String) -> String {
+  /// The place of a file, by its path from the working folder.
+  package static func place(of path: String) -> String {
     FilePath.plain(PatchFile.absolute(PatchFile.resolved(path)))
   }
 
-  /// The place of a file that the patch names.
-  func place(of written: String) -> String { Self.place(of: FilePath.resolved(written, from: file)) }
+  package func place(of written: String) -> String { Self.place(of: FilePath.resolved(written, from: file)) }
 
   /// The kinds with the files of sub-patches in the file at this place.
   func catalogue(at place: String) -> KindCatalogue {

@@ -16,6 +16,8 @@ package final class LibraryNames: DefinitionSource {
     KindRegistry.builtIn.catalogue.with(definitions: LibraryNames(for: file))
   }
 
+  package func place(of file: String) -> String { names.place(of: file) }
+
   package var library: [LibrarySubPatch] { names.library }
 
   package func libraryFile(named name: String) -> String? { names.libraryFile(named: name) }

@@ -89,7 +89,7 @@ extension Session {
     let rest = remarks.count > 1 ? " and \(remarks.count - 1) more" : ""
     let remark = remarks.first.map { "; " + $0 + rest } ?? ""
     if patch == before { return notice(.news("\(name) was changed by others, not its patch\(remark)")) }
-    let sharing = before.sharing(catalogue).filter { library.place(of: $0.file) == place }.map(\.node.name)
+    let sharing = before.sharing(catalogue).filter { $0.place == place }.map(\.node.name)
     mark(changesFrom: before, now)
     notice(
       .news(

@@ -184,6 +184,36 @@ import Testing
     own.close()
   }
 
+  /// A file is the same through folders and links: its sub-patches share every edit, and it does not get into itself.
+  @Test func aFileIsOneByWhateverNameItIsCalled() throws {
+    let folder = try Folder()
+    defer { withExtendedLifetime(folder) {} }
+    try FileManager.default.createDirectory(atPath: folder.path + "/fx", withIntermediateDirectories: true)
+    let hall = try folder.file("fx/hall.patch", Self.hall)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path + "/link.patch", withDestinationPath: "fx/hall.patch")
+    try FileManager.default.createSymbolicLink(atPath: folder.path + "/more", withDestinationPath: "fx")
+    let names = ["fx/hall.patch", "link.patch", "more/hall.patch", "./fx/../fx/hall.patch", hall]
+    let nodes = names.enumerated().map { "node v\($0) patch file=\($1)\n" }.joined()
+    let path = try folder.file("a.patch", "sostenuto 1\n" + nodes)
+    let session = try open(path)
+    for (number, feedback) in [(0, "55%"), (1, "56%"), (4, "57%")] {
+      try session.perform("set v\(number)/tank.feedback \(feedback)")
+      for other in names.indices { #expect(value(session, "v\(other)/tank", "feedback") == feedback) }
+      try session.save()
+      #expect(try text(hall).contains("feedback=\(feedback)"))
+    }
+    try session.undo()
+    for other in names.indices { #expect(value(session, "v\(other)/tank", "feedback") == "56%") }
+    let before = session.patch
+    for name in names {
+      let words = refusal { try session.perform("node v0/x patch file=\(name)") }
+      #expect(words.contains("cannot have itself inside: fx/hall.patch -> "), "\(name): \(words)")
+    }
+    #expect(session.patch == before)
+    session.close()
+  }
+
   /// There are more ways through such files than could be followed.
   @Test func filesThatAllNameEachOtherAreReadOnce() throws {
     let folder = try Folder()

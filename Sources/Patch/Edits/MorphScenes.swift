@@ -26,7 +26,7 @@ struct MorphScenes: EditMacro {
       }
     }
     // Scenes in a file may differ in what sub-patches of one file have inside.
-    let files = draft.patch.sharing(draft.catalogue).map(\.file)
+    let files = draft.patch.sharing(draft.catalogue).map(\.place)
     if Set(files).count < files.count { edits += edits.flatMap { draft.mirrored($0, among: []) } }
     if let over, over > RecallScene.shortest { edits.insert(.fade(over), at: 0) }
     return .joined(edits)
