@@ -1,6 +1,24 @@
 // Sub-patches that share a file: an edit inside one is made in all.
 
 extension Draft {
+  /// What a sub-patch of a file gets inside: what another one of the same file has, whose edits may not be saved, or else what
+  /// is in the file. nil: nobody knows files, or the node names none.
+  func inside(for node: Node) -> Definition? {
+    guard let file = catalogue.definitionFile(of: node),
+      let definition = catalogue.definitions?.definition(of: file)
+    else { return nil }
+    let base: Patch?
+    switch definition {
+    case .found(let patch): base = patch
+    case .missing: base = nil
+    case .unread, .recursive, .tooLarge: return definition
+    }
+    let place = catalogue.place(of: file)
+    let peer = patch.sharing(catalogue).first { $0.place == place && $0.node.name != node.name }?.node
+    guard let peer else { return definition }
+    return .found(patch.definition(inside: peer.name, base: base, catalogue: catalogue))
+  }
+
   /// The same edit in each of the other sub-patches that share the file of the one it changes.
   func mirrored(_ edit: Edit, among others: [Edit]) -> [Edit] {
     guard let scope = scope(of: edit) else { return [] }

@@ -36,16 +36,15 @@ extension Draft {
   /// Throws for a file that would have itself inside.
   func checkCircle(of edit: Edit) throws(EditError) {
     switch edit {
-    case .add(let node, _), .insert(let node, _): try checkCircle(at: node.name, files(of: node))
+    case .add(let node, _), .insert(let node, _): try checkCircle(at: node.name, of: node)
     case .copy(let name, let newName):
       guard let node = patch[named: name] else { return }
-      let inner = patch.allNodes(inside: name).compactMap(catalogue.definitionFile)
-      try checkCircle(at: newName, files(of: node) + inner)
-    case .replace(let name, let node): try checkCircle(at: name, files(of: node))
+      try checkCircle(at: newName, of: node, patch.allNodes(inside: name))
+    case .replace(let name, let node): try checkCircle(at: name, of: node)
     case .set(let name, let path, let value, _):
       guard var node = patch[named: name], catalogue[node.kind]?.isContainer == true else { return }
       node.settings[path] = value
-      try checkCircle(at: name, files(of: node))
+      try checkCircle(at: name, of: node)
     default: return
     }
   }
@@ -55,22 +54,22 @@ extension Draft {
     throw .otherSubPatch(name, here: (container.map { $0 + "/" } ?? "") + NodePath.last(of: name))
   }
 
-  private func checkCircle(at name: String, _ files: [String]) throws(EditError) {
-    if files.isEmpty { return }
+  /// `inner`: the nodes that it is to have inside; nil: those of its file.
+  private func checkCircle(at name: String, of node: Node, _ inner: [Node]? = nil) throws(EditError) {
     let outer = NodePath.containers(of: name).compactMap { patch[named: $0] }
       .compactMap(catalogue.definitionFile)
     if outer.isEmpty { return }
-    let places = outer.map(catalogue.place)
-    for file in files {
-      guard let first = places.firstIndex(of: catalogue.place(of: file)) else { continue }
-      throw .isInsideItself(outer[...first].reversed() + [file])
+    let own = catalogue.definitionFile(of: node).map { [$0] } ?? []
+    var ways = own.map { [$0] }
+    if let inner {
+      ways += inner.compactMap(catalogue.definitionFile).map { own + [$0] }
+    } else if case .found(let inner)? = inside(for: node) {
+      ways += inner.nodes.values.compactMap(catalogue.definitionFile).map { own + [$0] }
     }
-  }
-
-  /// The file of a sub-patch, and those of the ones inside it.
-  private func files(of node: Node) -> [String] {
-    guard let file = catalogue.definitionFile(of: node) else { return [] }
-    let inner = catalogue.definition(of: node)?.nodes.values.compactMap(catalogue.definitionFile) ?? []
-    return [file] + inner
+    let places = outer.map(catalogue.place)
+    for way in ways {
+      guard let first = places.firstIndex(of: catalogue.place(of: way[way.count - 1])) else { continue }
+      throw .isInsideItself(outer[...first].reversed() + way)
+    }
   }
 }

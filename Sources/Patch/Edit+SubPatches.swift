@@ -252,10 +252,9 @@ extension Draft {
     return node
   }
 
-  /// True for a sub-patch whose inside is in a file.
+  /// True for a sub-patch that gets something inside with its file.
   private func fills(_ node: Node) -> Bool {
-    guard let file = catalogue.definitionFile(of: node) else { return false }
-    switch catalogue.definitions?.definition(of: file) {
+    switch inside(for: node) {
     case nil, .missing, .unread: return false
     case .found, .recursive, .tooLarge: return true
     }
@@ -282,11 +281,8 @@ extension Draft {
 
   /// The edits that add a sub-patch with what its file has. `make`: the edit of the node itself.
   private func filling(_ node: Node, _ make: (Node) -> Edit) throws(EditError) -> [Edit] {
-    guard let file = catalogue.definitionFile(of: node),
-      let definition = catalogue.definitions?.definition(of: file)
-    else { return [make(node)] }
-    switch definition {
-    case .missing, .unread: return [make(node)]
+    switch inside(for: node) {
+    case nil, .missing, .unread: return [make(node)]
     case .recursive(let path): throw .isInsideItself(path)
     case .tooLarge: throw .tooManyNodes(node.name)
     case .found(let inner):

@@ -214,6 +214,30 @@ import Testing
     session.close()
   }
 
+  /// Another sub-patch of a file has what is inside the first one, saved or not, so that a save loses no edit.
+  @Test(arguments: ["node more patch file=fx/hall.patch", "set room.file fx/hall.patch"])
+  func anotherSubPatchOfAFileHasItsEditsBeforeTheyAreSaved(line: String) throws {
+    let (folder, path) = try folder(
+      main: "sostenuto 1\nnode verb patch file=fx/hall.patch\nnode room patch\n")
+    let session = try open(path)
+    try session.perform("set verb/tank.feedback 55%")
+    try session.perform(line)
+    let new = line.hasPrefix("node") ? "more" : "room"
+    #expect(value(session, new + "/tank", "feedback") == "55%")
+    try session.undo()
+    try session.redo()
+    #expect(value(session, new + "/tank", "feedback") == "55%")
+    // Inside it a file that has it inside would have itself inside, though that is in no file yet.
+    _ = try folder.file("b.patch", "sostenuto 1\nnode g gain\n")
+    try session.perform("node w patch file=b.patch")
+    try session.perform("node verb/x patch file=b.patch")
+    let words = refusal { try session.perform("node w/y patch file=fx/hall.patch") }
+    #expect(words.contains("b.patch -> fx/hall.patch -> b.patch"), "\(words)")
+    #expect(try session.save() == "saved \(path), with hall.patch")
+    #expect(try text(folder.path + "/fx/hall.patch").contains("feedback=55%"))
+    session.close()
+  }
+
   /// There are more ways through such files than could be followed.
   @Test func filesThatAllNameEachOtherAreReadOnce() throws {
     let folder = try Folder()
