@@ -1,3 +1,4 @@
+import Glibc
 import Patch
 import PatchLanguage
 
@@ -11,7 +12,8 @@ extension DefinitionLibrary {
     package var base: [UInt8]?
   }
 
-  /// The files of sub-patches whose inside in the patch differs from the file. Inner files come first. Worker.
+  /// The files of sub-patches whose inside in the patch differs from the file, or is nowhere else since others have removed
+  /// the file. Inner files come first. Worker.
   package func changes(in patch: Patch) -> [Change] {
     let catalogue = kinds.with(definitions: self)
     var seen: Set<String> = []
@@ -20,10 +22,20 @@ extension DefinitionLibrary {
       guard seen.insert(place).inserted else { continue }
       let entry = try? entry(at: place)
       let (own, text) = definition(of: node, in: patch, for: place)
-      if let entry, PatchWriter.write(entry.patch, catalogue: self.catalogue(at: place)) == text { continue }
+      if let entry, PatchWriter.write(entry.patch, catalogue: self.catalogue(at: place)) == text,
+        !Self.isRemoved(place)
+      {
+        continue
+      }
       changed.append(Change(place: place, patch: own, text: text, base: entry?.bytes))
     }
     return changed
+  }
+
+  /// True for a file that is gone from a folder where it can be written again. A folder that is gone, a drive's, may come back
+  /// with its files.
+  private static func isRemoved(_ place: String) -> Bool {
+    access(place, F_OK) != 0 && errno == ENOENT && access(PatchFile.split(place).folder, W_OK) == 0
   }
 
   /// Pairs of sub-patches that share a file and differ inside; the second one would be written. Edits keep them equal, but

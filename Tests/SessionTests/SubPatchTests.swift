@@ -238,6 +238,24 @@ import Testing
     session.close()
   }
 
+  /// What is inside would be in no file once the session ends. A folder that is gone, such as a drive's, is left alone.
+  @Test func aSaveWritesAFileThatOthersHaveRemoved() throws {
+    let (folder, path) = try folder()
+    let session = try open(path)
+    let hall = folder.path + "/fx/hall.patch"
+    let before = try PatchWriter.write(
+      #require(session.catalogue.definition(of: session.patch[named: "verb"]!)),
+      catalogue: DefinitionLibrary.catalogue(for: hall))
+    try FileManager.default.removeItem(atPath: hall)
+    try session.perform("set tone.freq 330Hz")
+    #expect(try session.save() == "saved \(path), with hall.patch")
+    #expect(try text(hall) == before)
+    try FileManager.default.removeItem(atPath: folder.path + "/fx")
+    try session.perform("set tone.freq 331Hz")
+    #expect(try session.save() == "saved \(path)")
+    session.close()
+  }
+
   /// There are more ways through such files than could be followed.
   @Test func filesThatAllNameEachOtherAreReadOnce() throws {
     let folder = try Folder()
