@@ -43,7 +43,7 @@ struct CheckCommand: Command {
         let (patch, found) = PatchReader.read(
           text, file: path, catalogue: DefinitionLibrary.catalogue(for: path))
         diagnostics += found + PatchInput.badBytes(bytes, path) + fileFaults(of: patch, text, path)
-        var seen: Set<String> = []
+        var seen = [DefinitionLibrary.place(of: path)] as Set
         diagnostics += Self.definitionFaults(of: patch, path, &seen)
       } catch {
         Console.complain("\(error)")
@@ -68,12 +68,13 @@ struct CheckCommand: Command {
     of patch: Patch, _ path: String, _ seen: inout Set<String>
   ) -> [Diagnostic] {
     let kinds = KindRegistry.builtIn.catalogue
+    let library = DefinitionLibrary(for: path, kinds: kinds)
     var found: [Diagnostic] = []
     for node in patch.nodes.values where NodePath.container(of: node.name) == nil {
       guard let written = kinds.definitionFile(of: node) else { continue }
       let full = FilePath.resolved(written, from: path)
       // Where that fails the node's line says why.
-      guard seen.insert(FilePath.plain(full)).inserted, let bytes = try? PatchFile.read(full) else {
+      guard seen.insert(library.place(of: written)).inserted, let bytes = try? PatchFile.read(full) else {
         continue
       }
       let (inner, faults) = PatchReader.read(

@@ -187,6 +187,16 @@ import Testing
     #expect(check.output.components(separatedBy: "low.patch:2:").count == 2)
   }
 
+  /// A file that is found by many names, as through a folder that leads to itself, is checked once.
+  @Test func checkTellsAFaultOfASubPatchsFileOnce() throws {
+    let folder = try Folder()
+    try FileManager.default.createSymbolicLink(atPath: folder.path + "/here", withDestinationPath: ".")
+    let patch = try folder.file("a.patch", "sostenuto 1\nnode me patch file=here/here/a.patch\n")
+    let check = try Program.run("check", patch)
+    #expect(check.status == 1 && check.output.contains("a.patch -> a.patch"), "\(check.output)")
+    #expect(check.output.components(separatedBy: "cannot have itself inside").count == 2, "\(check.output)")
+  }
+
   /// Outputs and taps have 256 channels together.
   @Test(arguments: [3, 4]) func tapsBeyondAllChannelsAreRefused(taps: Int) throws {
     let folder = try Folder()
