@@ -22,9 +22,10 @@ struct FileWatch {
   /// When to look at the files of sub-patches, and what is known of them by place.
   var nextDefinitionLook: Int64 = 0
   var definitions: [String: Seen] = [:]
-  /// The places of these files, and of which patch.
+  /// The names of these files, and of which patch; where they led to when last looked at.
   var revision: Revision?
-  var places: [String] = []
+  var names: Set<String> = []
+  var places: [String: String] = [:]
   /// When to look at the files of nodes that could not be loaded.
   var nextFailureLook: Int64 = 0
   var conflicts = 0

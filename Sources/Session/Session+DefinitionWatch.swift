@@ -37,14 +37,33 @@ extension Session {
 
   /// The places of all files of sub-patches, also of those that are not there.
   private var definitionPlaces: [String] {
-    if fileWatch.revision === patch.revision { return fileWatch.places }
-    let library = library(for: file)
-    let places = Set(
-      patch.nodes.values.lazy.filter { [catalogue] in catalogue[$0.kind]?.isContainer == true }
-        .compactMap { [catalogue] in catalogue.definitionFile(of: $0).map(library.place) })
-    (fileWatch.revision, fileWatch.places) = (patch.revision, places.sorted())
+    findDefinitions()
+    let places = Set(fileWatch.places.values)
     fileWatch.definitions = fileWatch.definitions.filter { places.contains($0.key) }
-    return fileWatch.places
+    return places.sorted()
+  }
+
+  /// Finds the places of all files of sub-patches. A name may lead to another file since, through a link that others have
+  /// changed. What is inside came from the one before, which therefore counts as what is known of the new one: the content of that
+  /// is news, and no save goes over it unasked.
+  func findDefinitions() {
+    if fileWatch.revision !== patch.revision {
+      fileWatch.names = Set(
+        patch.nodes.values.lazy.filter { [catalogue] in catalogue[$0.kind]?.isContainer == true }
+          .compactMap { [catalogue] in catalogue.definitionFile(of: $0) })
+      fileWatch.revision = patch.revision
+    }
+    let (library, before) = (library(for: file), fileWatch.places)
+    fileWatch.places = Dictionary(uniqueKeysWithValues: fileWatch.names.map { ($0, library.place(of: $0)) })
+    for (name, place) in fileWatch.places {
+      guard let old = before[name], old != place else { continue }
+      if before.values.contains(place) {
+        if let bytes = shelf.bytes(at: place) { _ = try? take(bytes, inside: place, file: bytes) }
+      } else {
+        shelf.put(shelf.bytes(at: old), at: place)
+        fileWatch.definitions[place] = nil
+      }
+    }
   }
 
   private func follow(

@@ -121,6 +121,7 @@ extension Session {
     as path: String? = nil, despite accepted: Set<SaveObstacle.Reason> = []
   ) throws(FileError) -> String {
     followMaps()
+    findDefinitions()
     guard let wanted = path ?? file else { throw FileError.noFile(isSaving: true) }
     let isOwn = file.map { PatchFile.isSame($0, wanted) } ?? false
     let target = isOwn ? file ?? wanted : wanted

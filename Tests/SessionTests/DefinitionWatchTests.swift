@@ -99,6 +99,35 @@ import Testing
     #expect(throws: (any Error).self) { try desk.session.perform("scene 2 set verb/wall.feedback 60%") }
   }
 
+  /// A link that leads to another file is taken as that file's content, and no save goes over it unasked.
+  @Test(arguments: [false, true]) func aLinkThatLeadsElsewhereIsFollowed(isSavedAtOnce: Bool) throws {
+    let desk = try Desk(
+      main: "sostenuto 1\nnode tone oscillator\nnode verb patch file=fx/now.patch\n", hall: nil)
+    let (manager, fx) = (FileManager.default, desk.folder.path + "/fx")
+    _ = try desk.folder.file("fx/old.patch", SubPatchTests.hall)
+    let new = SubPatchTests.hall.replacingOccurrences(of: "40%", with: "61%")
+    _ = try desk.folder.file("fx/new.patch", new)
+    func lead(to name: String) throws {
+      try? manager.removeItem(atPath: fx + "/now.patch")
+      try manager.createSymbolicLink(atPath: fx + "/now.patch", withDestinationPath: name)
+    }
+    try lead(to: "old.patch")
+    desk.look(20)
+    #expect(value(desk.session, "verb/tank", "feedback") == "40%")
+    try desk.session.perform("set verb/tone.freq 1kHz")
+    try lead(to: "new.patch")
+    if isSavedAtOnce {
+      #expect(throws: FileError.self) { try desk.session.save() }
+      #expect(try text(fx + "/new.patch") == new)
+    }
+    desk.look()
+    #expect(value(desk.session, "verb/tank", "feedback") == "61%")
+    #expect(value(desk.session, "verb/tone", "freq") == "1kHz")
+    try desk.session.save()
+    #expect(try text(fx + "/old.patch") == SubPatchTests.hall)
+    #expect(try text(fx + "/new.patch").contains("feedback=61%"))
+  }
+
   /// A value that a file no longer publishes is told, and undo has it.
   @Test func aValueThatAFileNoLongerPublishesIsTold() throws {
     let desk = try Desk()
