@@ -114,7 +114,7 @@ import Testing
     try lead(to: "old.patch")
     desk.look(20)
     #expect(value(desk.session, "verb/tank", "feedback") == "40%")
-    try desk.session.perform("set verb/tone.freq 1kHz")
+    try desk.session.perform("set verb/tone.freq 2kHz")
     try lead(to: "new.patch")
     if isSavedAtOnce {
       #expect(throws: FileError.self) { try desk.session.save() }
@@ -122,7 +122,7 @@ import Testing
     }
     desk.look()
     #expect(value(desk.session, "verb/tank", "feedback") == "61%")
-    #expect(value(desk.session, "verb/tone", "freq") == "1kHz")
+    #expect(value(desk.session, "verb/tone", "freq") == "2kHz")
     try desk.session.save()
     #expect(try text(fx + "/old.patch") == SubPatchTests.hall)
     #expect(try text(fx + "/new.patch").contains("feedback=61%"))
