@@ -138,7 +138,7 @@ public struct Phaser: Kernel {
       let states = states + (first &>> 3) &* Self.statesOfGroup
       let (stages, frames) = (Int64(truncatingIfNeeded: stages), Int64(truncatingIfNeeded: block.frames))
       if count == 1, stages < 8 {
-        sostenuto_pass_one(room.row(first), poles, room.up, states, stages, frames)
+        passOne(room.row(first), room.up, states, room.turned, stages, frames)
       } else {
         turnPoles(count, block.frames)
         room.turn(count)
@@ -161,8 +161,17 @@ public struct Phaser: Kernel {
     return .sounding
   }
 
+  /// A single channel of up to seven stages.
+  @inline(never) @_noLocks private func passOne(
+    _ frames: UnsafeMutablePointer<Float>, _ feedback: UnsafePointer<Float>,
+    _ states: UnsafeMutablePointer<Float>, _ work: UnsafeMutablePointer<Float>, _ stages: Int64,
+    _ count: Int64
+  ) {
+    sostenuto_pass_one(frames, poles, feedback, states, work, stages, count)
+  }
+
   /// Poles of eight channels in each frame: (g - 1) / (g + 1) with g = tan(pi f / rate).
-  @inline(__always) @_noLocks private mutating func aim(_ block: Block, _ first: Int, _ count: Int) {
+  @inline(never) @_noLocks private mutating func aim(_ block: Block, _ first: Int, _ count: Int) {
     let parameters = block.parameters
     let (freq, depth, spread) = (parameters[Self.freq], parameters[Self.depth], parameters[Self.spread])
     let turn = 3.141_592_7 / block.rate

@@ -166,9 +166,22 @@ import Testing
         look(); return supervisor.transportRole == .leads
       })
     #expect(supervisor.perform(.roll))
+    // The patch's own transport rolled before the server's, so only a place that the server goes on from shows that it does.
+    do {
+      let probe = try #require(TestClient(server: server.name))
+      var position = jack_position_t()
+      #expect(
+        wait {
+          look()
+          return jack_transport_query(probe.client, &position) == JackTransportRolling
+            && position.frame > 4800
+        })
+    }
     #expect(
       wait {
-        look(); return graph.engine.renderer.transport.isRolling
+        look()
+        let transport = graph.engine.renderer.transport
+        return transport.isRolling && transport.position(at: graph.engine.renderer.time) > 4800
       })
     server.crash()
     #expect(
