@@ -27,11 +27,18 @@ COMPRESSORS = (
          scsynth=each(lambda g, x, m, i: sc_compander(g, x, m))),
 )  # fmt: skip
 
+
+def linked_and_not(title, settings, ratio):
+    """Channels that have one gain, and each its own."""
+    side = each(lambda g, x, m, i: sc_compander(g, x, x, ratio, 1, 0.001))
+    return (
+        Work(title, settings, total=256, scsynth=side),
+        Work("each channel for itself", settings + " link=off", widths=(2, 64), total=256, scsynth=side),
+    )
+
+
 GATES = (
-    Work("open", "threshold=-60dB hold=50ms", total=256,
-         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 10, 1, 0.001))),
-    Work("each channel for itself", "threshold=-60dB hold=50ms link=off", widths=(2, 64), total=256,
-         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 10, 1, 0.001))),
+    *linked_and_not("open", "threshold=-60dB hold=50ms", 10),
     Work("shut", "threshold=-40dB range=-0.01dB", total=256,
          scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 1.001, 1, 0.01))),
 )  # fmt: skip
@@ -45,12 +52,6 @@ LIMITERS = (
     Work("at work", "ceiling=-60dB", total=256),
 )  # fmt: skip
 
-
-EXPANDERS = (
-    Work("still", "threshold=-60dB ratio=2 knee=0dB", total=256,
-         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 2, 1, 0.001))),
-    Work("each channel for itself", "threshold=-60dB ratio=2 knee=0dB link=off", widths=(2, 64), total=256,
-         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 2, 1, 0.001))),
-)  # fmt: skip
+EXPANDERS = linked_and_not("still", "threshold=-60dB ratio=2 knee=0dB", 2)
 
 TRANSIENTS = (Work("still", "attack=6dB sustain=-3dB", forms=SIDE_BY_SIDE, total=256),)
