@@ -170,7 +170,13 @@ import Testing
     supervisor.start()
     do {
       let probe = try #require(TestClient(server: server.name))
-      #expect(wait { probe.ports(of: "sostenuto").count == 3 * channels })
+      // A server tells of a port that goes only where the port has properties.
+      #expect(
+        wait {
+          supervisor.poll()
+          return value(number("sostenuto:wide2_\(channels)", probe), Self.base + "order")
+            == "\(3 * channels - 1)"
+        })
       // An engine that was never started has ports too.
       var options = server.options().jack
       options.clientName = "idle"
