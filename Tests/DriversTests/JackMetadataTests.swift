@@ -168,15 +168,15 @@ import Testing
       (0..<3).map { "node wide\($0) output channels=\(channels)" }.joined(separator: "\n"))
     let supervisor = Supervisor(engine: graph.engine, options: server.options())
     supervisor.start()
+    let probe = try #require(TestClient(server: server.name))
+    // A server tells of a port that goes only where the port has properties.
+    #expect(
+      wait {
+        supervisor.poll()
+        return value(number("sostenuto:wide2_\(channels)", probe), Self.base + "order")
+          == "\(3 * channels - 1)"
+      })
     do {
-      let probe = try #require(TestClient(server: server.name))
-      // A server tells of a port that goes only where the port has properties.
-      #expect(
-        wait {
-          supervisor.poll()
-          return value(number("sostenuto:wide2_\(channels)", probe), Self.base + "order")
-            == "\(3 * channels - 1)"
-        })
       // An engine that was never started has ports too.
       var options = server.options().jack
       options.clientName = "idle"
@@ -185,9 +185,11 @@ import Testing
       #expect(wait { probe.ports(of: "idle").count == 3 * channels })
     }
     supervisor.stop()
-    let probe = try #require(TestClient(server: server.name))
     #expect(wait { probe.ports(of: "idle|sostenuto").isEmpty })
+    // No client opens or closes until the server has ended: while one waits for a server that blocks, libjack
+    // holds a lock that this needs.
     server.stop()
+    withExtendedLifetime(probe) {}
   }
 
   /// Two threads in libjack's database can wait for each other for ever, and with them each program that opens a client.
