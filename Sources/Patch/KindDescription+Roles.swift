@@ -62,7 +62,7 @@ extension KindDescription {
   public enum Amplification: Sendable, Hashable {
     /// Never louder, without modulation; or never beyond full scale by much.
     case never
-    /// Louder where a value of this parameter exceeds 1 (0 dB).
+    /// Louder where a value of this parameter exceeds 1 (0 dB), and by no other one, modulated or not.
     case by(String)
     /// Louder with some values or inputs.
     case possible

@@ -115,6 +115,27 @@ import Testing
     }
   }
 
+  /// Six times 20 dB, by a parameter that stands at 0 dB and is modulated; nothing else could amplify.
+  @Test(arguments: ["compressor", "gain"]) func aModulatedGainIsWatched(kind: String) throws {
+    let parameter = kind == "gain" ? "gain" : "makeup"
+    let settings = kind == "gain" ? [] : ["threshold=0", "ratio=1"]
+    let bench = try start()
+    let names = (0..<6).map { "stage\($0)" }
+    var line = [node("hot", "constant", "level=1"), node("far", "output", "channels=1")]
+    line += names.map { .add(makeNode($0, kind, settings), before: nil) }
+    line += names.map { cable("hot", "\($0).\(parameter)", gain: 19.0849) }
+    line += zip(["in"] + names, names + ["far"]).map { cable($0, $1) }
+    let isAccepted = bench.edit(.all(line))
+    #expect(isAccepted)
+    bench.render(9600)
+    #expect(state(bench, names[4]) == .active, "+94 dBFS is a sound")
+    guard case .muted = state(bench, names[5]) else {
+      Issue.record("+114 dBFS: \(String(describing: state(bench, names[5])))")
+      return
+    }
+    #expect(bench.heard[2].suffix(1024).allSatisfy { $0 == 0 })
+  }
+
   @Test func metersAndTheShieldAgree() throws {
     let bench = try start()
     bench.engine.isMetering = true

@@ -50,6 +50,8 @@ struct NodeRow: BitwiseCopyable {
   let passesOn: Bool
   /// Its kernel is never finished.
   let isEndless: Bool
+  /// The parameters by whose modulation it may grow louder than its input (`NodeKind.growingParameters`).
+  let growingParameters: UInt64
   /// Its kernel may multiply each channel by a factor and add a number, and do nothing else.
   let isAffine, isAffineOfOneChannel: Bool
   /// The parameters that are its factor and its addend, and the inputs that are; negative: none.
@@ -78,6 +80,7 @@ struct NodeRow: BitwiseCopyable {
     worksInPlace = node.type?.worksInPlace == true && inputCount > 0 && outputCount > 0
     passesOn = node.type?.passesOn == true
     isEndless = node.type?.isEndless == true
+    growingParameters = node.type?.growingParameters ?? .max
     isAffine = node.type?.isAffine == true
     isAffineOfOneChannel = node.type?.isAffineOfOneChannel == true
     factorParameter = Int16(node.type?.factorParameter ?? -1)

@@ -75,10 +75,18 @@ public final class NodeKind: Sendable {
   func mayAmplify(_ values: [[Float]]) -> Bool {
     switch description.amplification {
     case .never: false
-    case .by(let name):
-      description.parameters.firstIndex { $0.name == name }.map { values[$0].contains { $0.magnitude > 1 } }
-        ?? true
+    case .by(let name): position(of: name).map { values[$0].contains { $0.magnitude > 1 } } ?? true
     case .possible: true
     }
+  }
+
+  /// The parameters by whose modulation the output may exceed the input: bits as of `NodeSlot.bit(ofParameter:)`.
+  var growingParameters: UInt64 {
+    guard case .by(let name) = description.amplification else { return .max }
+    return position(of: name).map(NodeSlot.bit(ofParameter:)) ?? .max
+  }
+
+  private func position(of parameter: String) -> Int? {
+    description.parameters.firstIndex { $0.name == parameter }
   }
 }

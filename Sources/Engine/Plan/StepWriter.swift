@@ -89,7 +89,10 @@ struct StepWriter {
     }
     step.takesEvents = row.pointee.takesEvents
     step.fetchedBytes = min(max(row.pointee.hotBytes, 192) - 64, 512)
-    step.mayGrow = inlets.list.contains { $0.buffer >= 0 || $0.parameter >= 0 }
+    step.mayGrow = inlets.list.contains {
+      $0.parameter < 0
+        ? $0.buffer >= 0 : row.pointee.growingParameters & NodeSlot.bit(ofParameter: $0.parameter) != 0
+    }
     step.ports = ports
     step.context.inputs = UnsafePointer(ports)
     step.context.outputs = UnsafePointer(outputs)

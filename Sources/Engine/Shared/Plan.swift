@@ -56,7 +56,7 @@ struct Step: BitwiseCopyable {
   var operation: Operation
   /// True if events reach it, by cable or directly.
   var takesEvents: Bool
-  /// The input may be louder than any one node's output: it is a sum, or a parameter is modulated.
+  /// The output may be louder than any one node's: the input is a sum, or what is modulated may amplify.
   var mayGrow: Bool
   /// The sum of its cables is its output, and its kernel need not run.
   var isPassage = false
