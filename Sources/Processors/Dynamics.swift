@@ -129,7 +129,7 @@ struct Dynamics: BitwiseCopyable {
   ) {
     let frames = Int64(truncatingIfNeeded: block.frames)
     if goesByRows {
-      guard (block.time | frames) & 15 == 0 else {
+      guard block.isOfSixteens else {
         return Self.followParts(level(0), parts, gains, room, shares, block)
       }
       var gain = 0
@@ -230,7 +230,7 @@ struct Dynamics: BitwiseCopyable {
 
   /// True for one gain by shares that rest, in whole sixteens of engine time.
   @inline(__always) @_noLocks func goesWhole(_ block: Block) -> Bool {
-    gains == 1 && shares.rest && (block.time | Int64(truncatingIfNeeded: block.frames)) & 15 == 0
+    gains == 1 && shares.rest && block.isOfSixteens
   }
 
   /// True where each gain is calculated by itself.

@@ -115,7 +115,7 @@ public struct Equalizer: Kernel {
     var room = Arena(block.scratch)
     let entry = entry.follow(block, room.take(Float.self, blockCapacity))
     if span.isWhole, entry == nil, rests(block) {
-      restWhole(input, output)
+      restWhole(input, output, block.frames)
       return isAsleep ? .silent : .sounding
     }
     if !span.isWhole {
@@ -180,13 +180,14 @@ public struct Equalizer: Kernel {
   }
 
   /// A whole block from the tables, one channel after the other.
-  @_noLocks private mutating func restWhole(_ input: InputPort, _ output: OutputPort) {
+  @_noLocks private mutating func restWhole(_ input: InputPort, _ output: OutputPort, _ frames: Int) {
     var channel = 0
     while channel < channels {
       var from = input[channel]
       var band = 0
       while band < count {
-        memory.sections[band].restWhole(from, output[channel], memory.states + (channel &* count &+ band))
+        memory.sections[band].restWhole(
+          from, output[channel], memory.states + (channel &* count &+ band), frames)
         from = UnsafePointer(output[channel])
         band &+= 1
       }

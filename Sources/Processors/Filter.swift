@@ -91,8 +91,8 @@ public struct Filter: Kernel {
     let input = block.inputs[0]
     quiet.update(block, silent: input.isSilent)
     if !input.isSilent { isAsleep = false }
-    if block.frames == blockCapacity, isShared, !isEntering, restsAlike(block) {
-      restWhole(input, block.outputs[0])
+    if block.isOfSixteens, isShared, !isEntering, restsAlike(block) {
+      restWhole(input, block.outputs[0], block.frames)
       return isAsleep ? .silent : .sounding
     }
     return processAny(block, input)
@@ -109,7 +109,7 @@ public struct Filter: Kernel {
     let entry = entry.follow(block, room.take(Float.self, blockCapacity))
     isEntering = !self.entry.isOver
     if span.isWhole, entry == nil, rests(block) {
-      restWhole(input, output)
+      restWhole(input, output, block.frames)
       return isAsleep ? .silent : .sounding
     }
     if !span.isWhole {
@@ -163,12 +163,14 @@ public struct Filter: Kernel {
     return true
   }
 
-  /// A whole block from the tables.
-  @inline(__always) @_noLocks private mutating func restWhole(_ input: InputPort, _ output: OutputPort) {
+  /// Whole groups from the tables.
+  @inline(__always) @_noLocks private mutating func restWhole(
+    _ input: InputPort, _ output: OutputPort, _ frames: Int
+  ) {
     var channel = 0
     while channel < channels {
       memory.sections[isShared ? 0 : channel].restWhole(
-        input[channel], output[channel], memory.states + channel)
+        input[channel], output[channel], memory.states + channel, frames)
       channel &+= 1
     }
   }

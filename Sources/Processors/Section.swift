@@ -132,7 +132,7 @@ struct Section: BitwiseCopyable {
 
   /// Filters a block on some channels. Audio thread.
   @_noLocks mutating func process(_ p: SectionParameters, _ span: SectionSpan, _ channels: SectionChannels) {
-    guard !span.isWhole else { return filter(p, 64, channels, span.room) }
+    guard !span.isWhole else { return filter(p, span.end, channels, span.room) }
     if p.isSteady, span.lane == 0 || past.equals(p) {
       filter(p, span.end, channels, span.room)
       past.fill(p.freq[0], p.q[0], p.gain[0], p.new)
@@ -259,13 +259,13 @@ struct Section: BitwiseCopyable {
     SectionTable.run(&table, from, to, state, complete: complete)
   }
 
-  /// Four whole groups of one channel from the table; `to` may be `from`.
+  /// Whole groups of one channel from the table; `to` may be `from`.
   @inline(__always) @_noLocks mutating func restWhole(
     _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
-    _ state: UnsafeMutablePointer<SIMD2<Float>>
+    _ state: UnsafeMutablePointer<SIMD2<Float>>, _ frames: Int
   ) {
     rest()
-    rest(from, to, state, complete: 4)
+    rest(from, to, state, complete: frames &>> 4)
   }
 
   /// Part of a block of one channel at rest. `row` has the frames of the first group that were filtered before, and

@@ -14,8 +14,8 @@ struct SectionSpan: BitwiseCopyable {
     room = block.scratch + blockCapacity &* 4
   }
 
-  /// Nothing of the past, nothing left over.
-  var isWhole: Bool { @inline(__always) @_noLocks get { lane == 0 && end == 64 } }
+  /// Whole groups: nothing of the past, nothing left over.
+  var isWhole: Bool { @inline(__always) @_noLocks get { (lane | end) & 15 == 0 } }
 }
 
 /// Channels of which each has a state of its own.

@@ -238,6 +238,8 @@ public struct Block: BitwiseCopyable {
 
   /// Engine time of the first frame.
   @inlinable public var time: Int64 { @_noLocks get { context.pointee.time } }
+  /// It begins and ends where sixteens of engine time do: work on sixteens has nothing to carry over.
+  @inlinable public var isOfSixteens: Bool { @_noLocks get { (time | Int64(frames)) & 15 == 0 } }
   /// Sample rate, Hz.
   @inlinable public var rate: Float { @_noLocks get { context.pointee.rate } }
   /// Load of the driver, smoothed; 1 is a whole period, 0 without a deadline.
