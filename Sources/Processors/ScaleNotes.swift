@@ -48,7 +48,8 @@ public struct ScaleNotes: Kernel {
     }
   }
 
-  /// The nearest key of the scale, the lower one of two; -1: left out.
+  /// The nearest key of the scale, the lower one of two; -1: left out. At both ends of the keyboard the scale goes on, but
+  /// there are no keys.
   @_noLocks private func nearest(_ key: UInt8) -> Int {
     let count = degrees.count
     guard count > 0 else { return Int(key) }
@@ -56,7 +57,7 @@ public struct ScaleNotes: Kernel {
     let place = Float(key) - root
     var cycle = Float(Int(place / period))
     if cycle * period > place { cycle -= 1 }
-    var (best, distance) = (place, Float.infinity)
+    var (best, distance) = (-1, Float.infinity)
     var index = -1
     while index <= count {
       let degree =
@@ -64,11 +65,11 @@ public struct ScaleNotes: Kernel {
         ? degrees[count &- 1] * 12 - period : index < count ? degrees[index] * 12 : degrees[0] * 12 + period
       let candidate = cycle * period + degree
       let far = candidate < place ? place - candidate : candidate - place
-      if far < distance - 1e-4 { (best, distance) = (candidate, far) }
+      let number = candidate + root + 0.5
+      if number >= 0, number < 128, far < distance - 1e-4 { (best, distance) = (Int(number), far) }
       index &+= 1
     }
-    if leavesOut, distance > 0.5 { return -1 }
-    return Int(limited(best + root + 0.5, 0, 127))
+    return leavesOut && distance > 0.5 ? -1 : best
   }
 
   @inline(never) @_noLocks public mutating func process(_ block: Block) -> Activity {

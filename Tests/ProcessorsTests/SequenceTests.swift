@@ -305,6 +305,37 @@ struct SequenceTests {
     #expect(Self.isBalanced(bench.sentEvents.map(\.event)) && bench.sentEvents.count > 20)
   }
 
+  /// No key is beyond the first and the last one: the scale's nearest is that on this side.
+  @Test(arguments: ["0", "0 7", "0 2 4 7 9", "8 19", "3 31"], [0, 2, 7, 10])
+  func atTheEndsOfTheKeyboardNotesStayInTheScale(scale: String, root: Int) {
+    let numbers = Self.numbers(Degrees.scale, scale)
+    let period = Int((numbers[1] * 12).rounded())
+    let degrees = Set((0..<Int(numbers[0])).map { Int((numbers[2 + $0] * 12).rounded()) })
+    let known = (0..<128).filter { degrees.contains((($0 - root) % period + period) % period) }
+    for transpose in [0, 12, -5] {
+      let bench = KernelBench(
+        ScaleNotes.self, ScaleNotes.description, outputs: [],
+        [
+          ScaleNotes.scale: numbers, ScaleNotes.root: [Float(root)], ScaleNotes.transpose: [Float(transpose)],
+        ])
+      for key in 0..<128 {
+        bench.events += [Self.on(key * 10, UInt8(key), 90), Self.off(key * 10 + 5, UInt8(key))]
+      }
+      _ = bench.run(1400)
+      var heard: [Int: Int] = [:]
+      for (frame, event) in bench.sentEvents where event.kind == .noteOn {
+        heard[frame / 10] = Int(event.key)
+      }
+      for key in 0..<128 {
+        let nearest = known.min { (abs($0 - key), $0) < (abs($1 - key), $1) }!
+        let wanted = nearest + transpose
+        #expect(
+          heard[key] == ((0..<128).contains(wanted) ? wanted : nil),
+          "\(scale) on \(root), \(transpose): key \(key)")
+      }
+    }
+  }
+
   @Test func velocitiesAreInTheirRange() {
     func velocities(_ values: [Int: [Float]]) -> [Float] {
       let bench = KernelBench(Velocity.self, Velocity.description, outputs: [], values)
