@@ -154,7 +154,7 @@ extension Voices {
     }
     let bend = keys.bend(note.midi)
     if isSlurred {
-      voice.pointee.bend.move(to: bend, over: smoothing)
+      Self.move(&voice.pointee.bend, to: bend, over: smoothing)
     } else {
       voice.pointee.bend = Ramp(bend)
     }
@@ -165,9 +165,9 @@ extension Voices {
       voice.pointee.timbre = Ramp(timbre)
     } else {
       // Nodes that ring behind the channel may follow them.
-      if !isSlurred { voice.pointee.velocity.move(to: note.velocity, over: smoothing) }
-      voice.pointee.pressure.move(to: pressure, over: smoothing)
-      voice.pointee.timbre.move(to: timbre, over: smoothing)
+      if !isSlurred { Self.move(&voice.pointee.velocity, to: note.velocity, over: smoothing) }
+      Self.move(&voice.pointee.pressure, to: pressure, over: smoothing)
+      Self.move(&voice.pointee.timbre, to: timbre, over: smoothing)
     }
     guard !isSlurred else { return }
     voice.pointee.hasGap = voice.pointee.gate > 0
@@ -321,6 +321,7 @@ extension Voices {
     }
   }
 
+  /// A way that leads there already goes on: begun anew by each note of a trill, it would have no end.
   @_noLocks private static func move(_ ramp: inout Ramp, to target: Float, over frames: Int) {
     if ramp.target != target { ramp.move(to: target, over: frames) }
   }

@@ -187,6 +187,20 @@ struct VoicesTests {
     #expect(step < 1.5 * 1.9 / 240, "\(step)")
   }
 
+  /// A trill of one voice amid the way of a controller: its notes do not begin that way anew.
+  @Test(arguments: [8000.0, 48_000, 192_000]) func slurredNotesDoNotHoldUpTheWheel(rate: Double) {
+    let bench = bench(1, [Voices.mode: [2], Voices.bend: [12]], rate: rate)
+    bench.events = [(0, on(60)), (10, Event(.bend, value: 1)), (10, Event(.pressure, value: 127))]
+    let end = 11 + Int(rate * 0.005)
+    for number in 1..<20 {
+      bench.events.append((10 + number * (end - 10) / 20, number % 2 == 0 ? off(67) : on(67)))
+    }
+    let out = bench.run(end + 200)
+    let pitch = out[Out.pitch][0][end]
+    #expect(abs(pitch - (Float(67 - 69) / 12 + 1)) < 1e-5, "\(pitch)")
+    #expect(abs(out[Out.pressure][0][end] - 1) < 1e-5)
+  }
+
   /// Registered parameters 1 and 2 of a note's channel, and the master tuning of system exclusive messages.
   @Test(arguments: 1...8) func tuningsOfAChannelAndOfTheWholeAddUp(seed: Int) {
     var chance = Chance(UInt64(seed))
