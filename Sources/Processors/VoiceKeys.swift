@@ -84,7 +84,11 @@ struct VoiceKeys: BitwiseCopyable {
     }
     setMemory(turns, 0, 2048 &* 4)
     setMemory(pressures, 0, 2048 &* 4)
-    setRanges(bend: bend)
+    channel = 0
+    while channel < Self.count {
+      setRange(channel, bend: bend)
+      channel &+= 1
+    }
   }
 
   /// Equal temperament for all keys.
@@ -93,13 +97,9 @@ struct VoiceKeys: BitwiseCopyable {
     setMemory(octaves, 0, Self.count &* 12 &* 4)
   }
 
-  /// The bend ranges that hold where no message has set others, in semitones.
-  @_noLocks func setRanges(bend: Float) {
-    var channel = 0
-    while channel < Self.count {
-      channels[channel].bendRange = whole.pointee.zones.isMember(channel) ? MPEZones.memberBend : bend
-      channel &+= 1
-    }
+  /// The bend range that a channel has where no message has set another, in semitones.
+  @_noLocks func setRange(_ channel: Int, bend: Float) {
+    channels[channel].bendRange = zones.isMember(channel) ? MPEZones.memberBend : bend
   }
 
   var zones: MPEZones { @_noLocks get { whole.pointee.zones } }

@@ -93,9 +93,15 @@ extension Voices {
       state.pointee.coarse = value - 64
       followAll(at: frame)
     } else if state.pointee.parameter == 6, !isFine, zones.isOn, midi == 0 || midi == 15 {
-      releaseAll(at: frame)
       keys.whole.pointee.zones.configure(master: midi, members: Int(value))
-      keys.setRanges(bend: bendRange)
+      var channel = 0
+      while channel < VoiceKeys.count {
+        if keys.zones.isConcerned(channel, master: midi, before: zones) {
+          release(channel, at: frame)
+          keys.setRange(channel, bend: bendRange)
+        }
+        channel &+= 1
+      }
       followAll(at: frame)
     }
   }

@@ -194,7 +194,11 @@ public struct Voices: Kernel {
     case Self.detune: detune = value
     case Self.bend:
       bendRange = value
-      keys.setRanges(bend: value)
+      var channel = 0
+      while channel < VoiceKeys.count {
+        if !keys.zones.isMember(channel) { keys.setRange(channel, bend: value) }
+        channel &+= 1
+      }
       followAll(at: 0)
     case Self.mpe:
       releaseAll(at: 0)

@@ -11,6 +11,9 @@ public struct MPEZones: BitwiseCopyable, Sendable {
   /// The controller of a note's timbre.
   public static var brightness: Int { @_noLocks get { 74 } }
 
+  /// Configuration messages are heard, also while no zone has members: another message may give it some.
+  public private(set) var isOn = false
+
   /// Without any zone.
   @_noLocks public init() {}
 
@@ -18,20 +21,20 @@ public struct MPEZones: BitwiseCopyable, Sendable {
   @_noLocks public init(_ choice: Int) {
     lower = choice == 1 ? 15 : 0
     upper = choice == 2 ? 15 : 0
+    isOn = lower > 0 || upper > 0
   }
-
-  /// There is a zone.
-  public var isOn: Bool { @_noLocks get { lower > 0 || upper > 0 } }
 
   /// Applies an MPE configuration message; overlapping channels are taken from the other zone. Audio thread.
   @_noLocks public mutating func configure(master: Int, members: Int) {
     let count = members < 15 ? members : 15
+    if master == 0 { lower = count } else { upper = count }
+    // A zone that ends needs no channel, not even for its master.
+    guard count > 0 else { return }
+    let rest = count < 14 ? 14 &- count : 0
     if master == 0 {
-      lower = count
-      if upper > 14 &- count { upper = count < 14 ? 14 &- count : 0 }
-    } else {
-      upper = count
-      if lower > 14 &- count { lower = count < 14 ? 14 &- count : 0 }
+      if upper > rest { upper = rest }
+    } else if lower > rest {
+      lower = rest
     }
   }
 
@@ -44,6 +47,13 @@ public struct MPEZones: BitwiseCopyable, Sendable {
 
   /// True for a channel of a single note. Audio thread.
   @_noLocks public func isMember(_ channel: Int) -> Bool { master(of: channel) != channel }
+
+  /// True for a channel that a configuration message of `master` concerned: it is in that zone now, or has left another one.
+  /// Audio thread.
+  @_noLocks public func isConcerned(_ channel: Int, master: Int, before: MPEZones) -> Bool {
+    let own = self.master(of: channel)
+    return own == master || own != before.master(of: channel)
+  }
 
   /// True when messages on `channel` apply to notes on `other`. Audio thread.
   @_noLocks public func reaches(_ channel: Int, _ other: Int) -> Bool {

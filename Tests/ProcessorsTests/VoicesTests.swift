@@ -310,6 +310,76 @@ struct VoicesTests {
     #expect(held(out, 1999) == [0, 1] && held(out, 2000) == [0])
   }
 
+  /// Configuration messages at random, of both zones, with no members too, and bend ranges: a zone that ended comes back,
+  /// and no message takes channels or ranges from a zone that it does not concern.
+  @Test(arguments: 1...20) func zonesAreThoseOfTheirMessages(seed: UInt64) {
+    var chance = Chance(seed)
+    let isUpper = Bool.random(using: &chance)
+    let bench = bench(1, [Voices.mpe: [isUpper ? 2 : 1]])
+    // Members by their master.
+    var members = [0: isUpper ? 0 : 15, 15: isUpper ? 15 : 0]
+    func master(_ channel: Int) -> Int {
+      if channel > 0, channel <= members[0]! { return 0 }
+      return channel < 15 && channel >= 15 - members[15]! ? 15 : channel
+    }
+    var bends = Array(repeating: Float(0), count: 16)
+    var ranges = (0..<16).map { Float(master($0) == $0 ? 2 : 48) }
+    var wanted: [(frame: Int, pitch: Float)] = []
+    for frame in stride(from: 10, to: 20_000, by: 500) {
+      if Bool.random(using: &chance) {
+        let (zone, other) = Bool.random(using: &chance) ? (0, 15) : (15, 0)
+        let count = [0, 0, 1, 3, 7, 10, 14, 15].randomElement(using: &chance)!
+        for (number, value) in [(101, 0), (100, 6), (6, count)] {
+          bench.events.append((frame, control(UInt8(number), Float(value), UInt8(zone))))
+        }
+        let before = (0..<16).map(master)
+        members[zone] = count
+        if count > 0 { members[other] = min(members[other]!, max(0, 14 - count)) }
+        for channel in 0..<16 where master(channel) == zone || master(channel) != before[channel] {
+          ranges[channel] = master(channel) == channel ? 2 : 48
+        }
+      }
+      if Bool.random(using: &chance) {
+        let channel = Int.random(in: 0...15, using: &chance)
+        let range = Int.random(in: 1...24, using: &chance)
+        for (number, value) in [(101, 0), (100, 0), (6, range)] {
+          bench.events.append((frame, control(UInt8(number), Float(value), UInt8(channel))))
+        }
+        let zone = master(channel)
+        for other in 0..<16
+        where other == channel || (zone != channel && other != zone && master(other) == zone) {
+          ranges[other] = Float(range)
+        }
+      }
+      for channel in [0, 15, Int.random(in: 0...15, using: &chance)] {
+        bends[channel] = Float(Int.random(in: -8...8, using: &chance)) / 8
+        bench.events.append((frame, Event(.bend, channel: UInt8(channel), value: bends[channel])))
+      }
+      let channel = Int.random(in: 0...15, using: &chance)
+      bench.events += [(frame, on(69, 100, UInt8(channel))), (frame + 400, off(69, UInt8(channel)))]
+      let own = master(channel) == channel ? 0 : bends[channel] * ranges[channel]
+      wanted.append((frame + 399, (bends[master(channel)] * ranges[master(channel)] + own) / 12))
+    }
+    let pitch = bench.run(21_000)[Out.pitch][0]
+    for (frame, expected) in wanted {
+      #expect(abs(pitch[frame] - expected) < 1e-5, "frame \(frame): \(pitch[frame]), not \(expected)")
+    }
+  }
+
+  /// A message of the upper zone amid notes of the lower one: those that keep their zone go on, as far as they are bent.
+  @Test func aZonesMessageLeavesTheNotesOfTheOtherAlone() {
+    let bench = bench(4, [Voices.mpe: [1]])
+    bench.events = [
+      (0, control(101, 0, 1)), (0, control(100, 0, 1)), (0, control(6, 12, 1)),
+      (0, Event(.bend, channel: 1, value: 0.5)), (0, on(69, 100, 1)), (0, on(57, 100, 14)),
+      (500, control(101, 0, 15)), (500, control(100, 6, 15)), (500, control(6, 3, 15)),
+      (1000, off(69, 1)),
+    ]
+    let out = bench.run(1100)
+    #expect(held(out, 499).count == 2 && held(out, 501) == [0] && held(out, 999) == [0])
+    #expect(abs(out[Out.pitch][0][999] - 0.5) < 1e-6 && held(out, 1000).isEmpty)
+  }
+
   /// All that is held sounds on, and its signals stay as they are.
   @Test(arguments: [(1, 3), (3, 5), (16, 64), (5, 7)]) func moreChannelsLeaveHeldNotesAlone(
     from: Int, to: Int

@@ -72,8 +72,48 @@ import Testing
       (0..<16).map { zones.master(of: $0) } == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0] + [15, 15, 15, 15, 15, 15])
     zones.configure(master: 0, members: 15)
     #expect(zones.lower == 15 && zones.upper == 0)
+    // The upper zone has none to lose; a zone that ends may begin again.
+    zones.configure(master: 15, members: 0)
+    #expect(zones.lower == 15 && zones.isMember(15))
     zones.configure(master: 0, members: 0)
-    #expect(!zones.isOn)
+    #expect(zones.lower == 0 && zones.upper == 0 && zones.isOn && !MPEZones(0).isOn)
+  }
+
+  @Test func aConfigurationMessageConcernsItsZoneAlone() throws {
+    // Registered parameter 0, the bend range, or 6, the number of members.
+    func pitch(_ channel: UInt8, _ messages: (channel: UInt8, parameter: Float, value: Float)...) throws
+      -> Double
+    {
+      let rig = try rig(zones: 1)
+      let controls = messages.flatMap { message in
+        [(101, 0), (100, message.parameter), (6, message.value)].map { (number: UInt8, value: Float) in
+          (0, Event(.control, channel: message.channel, key: number, value: value))
+        }
+      }
+      _ = rig.run(64, controls + [bend(channel, 0.25), on(channel)])
+      _ = rig.run(9600)
+      return cents(rig.run(24000)[0][...])
+    }
+    // A zone that ends takes no channel from the other, and comes back.
+    #expect(try abs(pitch(15, (15, 6, 0)) - 1200) < 3)
+    #expect(try abs(pitch(1, (0, 6, 0)) - 50) < 1)
+    #expect(try abs(pitch(1, (0, 6, 0), (0, 6, 15)) - 1200) < 3)
+    // Ranges stay in the zone that keeps its channels, and are those of the beginning in one that is new.
+    #expect(try abs(pitch(1, (1, 0, 24), (15, 6, 3)) - 600) < 3)
+    #expect(try abs(pitch(13, (1, 0, 24), (15, 6, 3)) - 1200) < 3)
+    #expect(try abs(pitch(15, (1, 0, 24), (15, 6, 3)) - 50) < 1)
+  }
+
+  /// A message of the upper zone amid notes: those whose channels stay in the lower one go on.
+  @Test func notesOfTheOtherZoneGoOn() throws {
+    let rig = try rig("ampeg_release=0.01", zones: 1)
+    _ = rig.run(4800, [on(2), on(14)])
+    #expect(rig.kernel.voices == 2)
+    let message = [(101, 0), (100, 6), (6, 3)].map { (number: UInt8, value: Float) in
+      (4800, Event(.control, channel: 15, key: number, value: value))
+    }
+    _ = rig.run(4800, message)
+    #expect(rig.kernel.voices == 1)
   }
 
   @Test func pressureAndBrightnessAreByNotePedalsAndVolumeByZone() throws {

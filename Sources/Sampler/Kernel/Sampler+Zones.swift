@@ -7,19 +7,27 @@ extension Sampler {
     resetBendRanges()
   }
 
-  @_noLocks func resetBendRanges() {
-    for channel in 0..<Self.channels {
-      bendRanges[channel] = zones.isMember(channel) ? MPEZones.memberBend : 2
-      parameters[channel &* Parameters.count] = Int32(bendRanges[channel]) &* 128
-    }
+  @_noLocks func resetBendRanges() { for channel in 0..<Self.channels { resetBendRange(channel) } }
+
+  @_noLocks private func resetBendRange(_ channel: Int) {
+    bendRanges[channel] = zones.isMember(channel) ? MPEZones.memberBend : 2
+    parameters[channel &* Parameters.count] = Int32(bendRanges[channel]) &* 128
   }
 
   /// Handles an MPE configuration message, if MPE is on. Audio thread.
-  @_noLocks mutating func configureZone(_ channel: Int, members: Float, time: Int64) {
-    guard zones.isOn, channel == 0 || channel == 15 else { return }
-    for channel in 0..<Self.channels { endNotes(channel, time: time) }
-    zones.configure(master: channel, members: Int(members))
-    resetBendRanges()
+  @_noLocks mutating func configureZone(_ master: Int, members: Float, time: Int64) {
+    guard zones.isOn, master == 0 || master == 15 else { return }
+    let before = zones
+    var after = zones
+    after.configure(master: master, members: Int(members))
+    // Notes end in the zones in which they began.
+    for channel in 0..<Self.channels where after.isConcerned(channel, master: master, before: before) {
+      endNotes(channel, time: time)
+    }
+    zones = after
+    for channel in 0..<Self.channels where after.isConcerned(channel, master: master, before: before) {
+      resetBendRange(channel)
+    }
   }
 
   /// Sets the bend range in semitones; on a member channel, for all members of its zone. Audio thread.
