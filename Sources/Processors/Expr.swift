@@ -19,7 +19,7 @@ public struct Expr: Kernel {
     parameters: [
       ParameterDescription(
         "formula",
-        "Operators + - * / % ^ < <= > >= == != && || ! and c ? x : y; numbers, pi; inputs a b c d, parameters x y z, the sample rate; sin cos tan tanh exp log log2 log10 sqrt abs sign floor ceil round frac min max clip mix pow db oct (2^x). Angles are in radians; true is 1, false 0.",
+        "Operators + - * / % ^ < <= > >= == != && || ! and c ? x : y; numbers, pi; inputs a b c d, parameters x y z, the sample rate; sin cos tan tanh exp log log2 log10 sqrt abs sign floor ceil round frac min max clip mix pow db oct (2^x). Angles are in radians; what is above 0 is true, and true is 1, false 0.",
         form: .text, default: .text("a"), smoothing: .structural, reader: TextReader(Formula.read)),
       .number(
         "x", "`x` in the formula; a list gives one a channel.", default: 0, range: -1e6...1e6,
