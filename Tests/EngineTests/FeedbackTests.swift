@@ -78,6 +78,40 @@ import Testing
     #expect(cycles > 0)
   }
 
+  /// Loops that are fed by other loops: whatever changes in those, these keep their delayed cables, and so their sound.
+  @Test(arguments: lawSeeds) func editsBeforeLoopsDoNotDecideWhichOfTheirCablesIsDelayed(seed: UInt64) throws {
+    print("seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<20 {
+      let names = (0..<10).map { "n\($0)" }.shuffled(using: &random)
+      let (before, behind) = (names.prefix(5), names.suffix(5))
+      func cables(_ count: Int, _ sources: ArraySlice<String>, _ destinations: ArraySlice<String>) -> [String] {
+        let pairs = sources.flatMap { source in destinations.map { (source, $0) } }.filter { $0 != $1 }
+        return pairs.shuffled(using: &random).prefix(count).map { "\($0) -> \($1)" }
+      }
+      let upstream = cables(14, before, before)
+      let bench = Bench()
+      try bench.begin(
+        "node tone oscillator\nnode out output\n" + names.map { "node \($0) mix\n" }.joined()
+          + (cables(8, behind, behind) + cables(3, before, behind) + upstream.prefix(7))
+          .map { "connect \($0) gain=-30dB\n" }.joined()
+          + "connect tone -> \(before[0]) gain=-30dB\nconnect \(behind[5]) -> out\n")
+      bench.render(64)
+      func delayed() -> [String] {
+        Self.delayed(bench).filter { cable in behind.contains { cable.hasSuffix(" \($0).in") } }
+      }
+      let expected = delayed()
+      var made = Set(upstream.prefix(7))
+      for cable in upstream.shuffled(using: &random) {
+        bench.perform(made.remove(cable) != nil ? "disconnect \(cable)" : "connect \(cable) gain=-30dB")
+        bench.settle()
+        let found = delayed()
+        #expect(found == expected, "after \(cable)")
+        made.insert(cable)
+      }
+    }
+  }
+
   /// A constant through a loop. An edit adds a click of at most -90 dB, relative to the peak.
   @Test func whatComesIntoALoopIsNotHeardToBeginWithAnEmptyDelay() throws {
     let allNew =

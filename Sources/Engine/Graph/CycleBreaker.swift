@@ -1,17 +1,18 @@
 /// Sorts nodes topologically, and decides which cables close a cycle and therefore go through the feedback
 /// delay.
 ///
-/// The choice follows from the names in the patch alone. In each cycle it prefers a cable that leaves a node
-/// which compensates for the delay, then one that leads back towards the sources. The same patch therefore
-/// has the same cables delayed after all fades, in whatever order it was made.
+/// The choice follows from the names in the patch alone, and in each strongly connected component from that and the cables
+/// into it. In each cycle it prefers a cable that leaves a node which compensates for the delay, then one that leads back
+/// towards the sources. The same patch therefore has the same cables delayed after all fades, in whatever order it was
+/// made, and an edit elsewhere does not change them.
 ///
 /// During an edit the graph is the union of running and wanted cables. A cable that sounds directly stays
 /// direct while it fades, since it has no history to delay. A new cable, or one that is to become direct, is
 /// delayed as long as it would close a cycle with fading ones. The engine then asks again, and the cable
 /// becomes direct by crossfade.
 ///
-/// Linear in nodes and edges, except that each edge that may need the delay costs one search between its
-/// ends.
+/// Linear in nodes and edges, except that each edge that may need the delay costs one search within its component. Names
+/// are read of nodes on cycles only.
 struct CycleBreaker {
   /// State of an edge.
   enum Standing: UInt8 {
@@ -41,13 +42,15 @@ struct CycleBreaker {
   private var edges: [Int32]
   /// Edges that go through the delay, ascending.
   private(set) var feedback: [Int] = []
-  /// All nodes in topological order: each behind its sources, and those in the order in which it adds them up, if they are many.
-  private(set) var order: [Int32] = []
+  /// All nodes in topological order.
+  private var sorted: [Int32] = []
+  /// Edges that do not constrain the order.
+  private var isAbsent: [Bool]
 
   /// `count` nodes, numbered from 0. Edges with a negative end are ignored. `canonicalEdges` and
   /// `canonicalNodes` sort indices into an order that depends on names alone. `compensatesFeedback`
   /// returns true for a node that compensates for the delay of a cable leaving it. They are called
-  /// for cycles only, and `canonicalNodes` for the sources of a node with many.
+  /// for cycles only.
   init(
     count: Int, sources: [Int32], destinations: [Int32], standings: [Standing],
     canonicalEdges: ([Int]) -> [Int], canonicalNodes: ([Int]) -> [Int], compensatesFeedback: (Int) -> Bool
@@ -67,35 +70,29 @@ struct CycleBreaker {
       next[Int(source)] += 1
     }
 
-    var isDelayed = [Bool](repeating: false, count: sources.count)
-    order = sorted(without: isDelayed)
-    if order.count == count {
-      order = depthFirst(without: isDelayed, canonicalNodes)
-      return
-    }
-    isDelayed = choose(canonicalEdges, canonicalNodes, compensatesFeedback)
+    isAbsent = Array(repeating: false, count: sources.count)
+    sorted = sort()
+    guard sorted.count < count else { return }
+    var isDelayed = choose(canonicalEdges, canonicalNodes, compensatesFeedback)
     // A cable that fades while its delayed successor fades in still orders the nodes.
-    var isAbsent = isDelayed
+    isAbsent = isDelayed
     for edge in isDelayed.indices
     where isDelayed[edge] && (standings[edge] == .direct || standings[edge] == .playing) {
       isAbsent[edge] = false
     }
-    order = sorted(without: isAbsent)
-    if order.count < count {
-      var isOnCycle = [Bool](repeating: true, count: count)
-      for node in order { isOnCycle[Int(node)] = false }
-      delayMore(&isDelayed, &isAbsent, among: isOnCycle, canonicalEdges)
-      order = sorted(without: isAbsent)
+    sorted = sort()
+    if sorted.count < count {
+      delayMore(&isDelayed, canonicalEdges)
+      sorted = sort()
     }
-    order = depthFirst(without: isAbsent, canonicalNodes)
     feedback = isDelayed.indices.filter { isDelayed[$0] }
   }
 
   /// Kahn's algorithm with a stack: the nodes of a chain follow each other, so their buffers stay in the
   /// cache. Nodes on cycles, and downstream of them, are missing.
-  private func sorted(without isDelayed: [Bool]) -> [Int32] {
+  private func sort() -> [Int32] {
     var waiting = [Int32](repeating: 0, count: count)
-    for (edge, destination) in destinations.enumerated() where destination >= 0 && !isDelayed[edge] {
+    for (edge, destination) in destinations.enumerated() where destination >= 0 && !isAbsent[edge] {
       waiting[Int(destination)] += 1
     }
     var ready: [Int32] = []
@@ -109,7 +106,7 @@ struct CycleBreaker {
       result.append(node)
       for position in first[Int(node)]..<first[Int(node) + 1] {
         let edge = Int(edges[Int(position)])
-        if isDelayed[edge] { continue }
+        if isAbsent[edge] { continue }
         let destination = Int(destinations[edge])
         waiting[destination] -= 1
         if waiting[destination] == 0 { ready.append(Int32(destination)) }
@@ -118,8 +115,9 @@ struct CycleBreaker {
     return result
   }
 
-  /// The same nodes, depth first from those without successors against the edges: a node's sources come right before it.
-  private func depthFirst(without isAbsent: [Bool], _ canonicalNodes: ([Int]) -> [Int]) -> [Int32] {
+  /// All nodes in an order that is kind to caches: each behind its sources, which come right before it, and these in the order
+  /// in which it adds them up, if they are many. Depth first from the nodes without successors against the edges.
+  func order(_ canonicalNodes: ([Int]) -> [Int]) -> [Int32] {
     var start = [Int32](repeating: 0, count: count + 1)
     var isLast = [Bool](repeating: true, count: count)
     for (edge, source) in sources.enumerated() where source >= 0 && destinations[edge] >= 0 && !isAbsent[edge]
@@ -140,7 +138,7 @@ struct CycleBreaker {
     var isSeen = [Bool](repeating: false, count: count)
     next = start
     var path: [Int32] = []
-    for last in order where isLast[Int(last)] {
+    for last in sorted where isLast[Int(last)] {
       path.append(last)
       while let node = path.last {
         let (place, end) = (Int(next[Int(node)]), Int(start[Int(node) + 1]))
@@ -163,48 +161,104 @@ struct CycleBreaker {
     return result
   }
 
-  private struct Search {
-    var seen: [Int32]
-    var round: Int32 = 0
-    var stack: [Int] = []
-    init(count: Int) { seen = Array(repeating: 0, count: count) }
-  }
-
-  /// True when a path without delayed edges leads from one node to the other.
-  private func reaches(
-    _ from: Int, _ goal: Int, _ isDelayed: [Bool], _ search: inout Search
-  ) -> Bool {
-    search.round += 1
-    search.seen[from] = search.round
-    search.stack = [from]
-    while let node = search.stack.popLast() {
-      if node == goal { return true }
-      for position in first[node]..<first[node + 1] {
-        let edge = Int(edges[Int(position)])
-        let next = Int(destinations[edge])
-        if isDelayed[edge] || search.seen[next] == search.round { continue }
-        search.seen[next] = search.round
-        search.stack.append(next)
+  /// Nodes that are on a common cycle without absent edges have one number; negative: on none. Strongly connected components by
+  /// R. Tarjan, "Depth-first search and linear graph algorithms", 1972, with a stack of its own.
+  private func components() -> [Int32] {
+    var result = [Int32](repeating: -1, count: count)
+    // Places in the order of discovery, from 1 on, and the first place that is reached from each node.
+    var (place, low) = ([Int32](repeating: 0, count: count), [Int32](repeating: 0, count: count))
+    var next = first
+    var (isOpen, isLoop) = ([Bool](repeating: false, count: count), [Bool](repeating: false, count: count))
+    var (path, open): ([Int], [Int]) = ([], [])
+    var last: Int32 = 0
+    func enter(_ node: Int) {
+      last += 1
+      (place[node], low[node], isOpen[node]) = (last, last, true)
+      path.append(node)
+      open.append(node)
+    }
+    for start in 0..<count where place[start] == 0 {
+      enter(start)
+      while let node = path.last {
+        if next[node] < first[node + 1] {
+          let edge = Int(edges[Int(next[node])])
+          next[node] += 1
+          if isAbsent[edge] || destinations[edge] < 0 { continue }
+          let destination = Int(destinations[edge])
+          if destination == node { isLoop[node] = true }
+          if place[destination] == 0 {
+            enter(destination)
+          } else if isOpen[destination] {
+            low[node] = min(low[node], place[destination])
+          }
+          continue
+        }
+        path.removeLast()
+        if let before = path.last { low[before] = min(low[before], low[node]) }
+        guard low[node] == place[node] else { continue }
+        let isCycle = open.last != node || isLoop[node]
+        while let member = open.popLast() {
+          isOpen[member] = false
+          if isCycle { result[member] = Int32(node) }
+          if member == node { break }
+        }
       }
     }
-    return false
+    return result
+  }
+
+  private struct Search {
+    let components: [Int32]
+    private var seen: [Int32]
+    private var round: Int32 = 0
+    private var stack: [Int] = []
+
+    init(_ components: [Int32]) {
+      self.components = components
+      seen = Array(repeating: 0, count: components.count)
+    }
+
+    /// True for an edge that is part of a cycle.
+    func isOnCycle(_ edge: Int, _ breaker: CycleBreaker) -> Bool {
+      guard breaker.sources[edge] >= 0 else { return false }
+      let component = components[Int(breaker.sources[edge])]
+      return component >= 0 && component == components[Int(breaker.destinations[edge])]
+    }
+
+    /// True when a path without closed edges leads from an edge's end to its start.
+    mutating func closesCycle(_ edge: Int, _ breaker: CycleBreaker, _ isClosed: [Bool]) -> Bool {
+      let (from, goal) = (Int(breaker.destinations[edge]), Int(breaker.sources[edge]))
+      round += 1
+      seen[from] = round
+      stack = [from]
+      while let node = stack.popLast() {
+        if node == goal { return true }
+        for position in breaker.first[node]..<breaker.first[node + 1] {
+          let edge = Int(breaker.edges[Int(position)])
+          let next = Int(breaker.destinations[edge])
+          if isClosed[edge] || components[next] != components[from] || seen[next] == round { continue }
+          seen[next] = round
+          stack.append(next)
+        }
+      }
+      return false
+    }
   }
 
   /// The edges that close cycles of the wanted graph, whatever is running now.
-  private func choose(
+  private mutating func choose(
     _ canonicalEdges: ([Int]) -> [Int], _ canonicalNodes: ([Int]) -> [Int],
     _ compensatesFeedback: (Int) -> Bool
   ) -> [Bool] {
-    var isDelayed = standings.map { $0 == .leaving }
-    var isOnCycle = [Bool](repeating: true, count: count)
-    for node in sorted(without: isDelayed) { isOnCycle[Int(node)] = false }
+    isAbsent = standings.map { $0 == .leaving }
+    var search = Search(components())
     let around = canonicalEdges(
       sources.indices.filter {
-        sources[$0] >= 0 && standings[$0] != .leaving && isOnCycle[Int(destinations[$0])]
+        sources[$0] >= 0 && !isAbsent[$0] && search.components[Int(destinations[$0])] >= 0
       })
-    let candidates = around.filter { isOnCycle[Int(sources[$0])] }
-    let fed = around.filter { !isOnCycle[Int(sources[$0])] }.map { Int(destinations[$0]) }
-    let left = canonicalNodes((0..<count).filter { isOnCycle[$0] })
+    let candidates = around.filter { search.isOnCycle($0, self) }
+    let fed = around.filter { !search.isOnCycle($0, self) }.map { Int(destinations[$0]) }
+    let left = canonicalNodes((0..<count).filter { search.components[$0] >= 0 })
     let isBackwards = backEdges(candidates, startingAt: fed + left)
 
     // Preference for staying direct: events first, then forward edges, then back edges, and compensated ones
@@ -214,18 +268,16 @@ struct CycleBreaker {
       return (isBackwards[edge] ? 3 : 2) + (compensatesFeedback(Int(sources[edge])) ? 2 : 0)
     }
     let ranks = candidates.map { (edge: $0, rank: rank($0)) }
+    var isDelayed = isAbsent
     for edge in candidates { isDelayed[edge] = true }
     // Without the back edges there is no cycle, so forward edges need no search.
     let isSimple = !ranks.contains { $0.rank == 1 }
     for candidate in ranks where candidate.rank == 0 || isSimple && candidate.rank == 2 {
       isDelayed[candidate.edge] = false
     }
-    var search = Search(count: count)
     for rank in isSimple ? 3...5 : 1...5 {
       for (edge, _) in ranks.lazy.filter({ $0.rank == rank }) {
-        if !reaches(Int(destinations[edge]), Int(sources[edge]), isDelayed, &search) {
-          isDelayed[edge] = false
-        }
+        if !search.closesCycle(edge, self, isDelayed) { isDelayed[edge] = false }
       }
     }
     for edge in isDelayed.indices where standings[edge] == .leaving { isDelayed[edge] = false }
@@ -233,22 +285,19 @@ struct CycleBreaker {
   }
 
   /// Delays further edges that would close a cycle with fading ones: as few new edges as possible, and edges
-  /// that are already delayed before new ones; of events, new ones at last. `isAbsent`: edges that do not constrain the order.
-  private func delayMore(
-    _ isDelayed: inout [Bool], _ isAbsent: inout [Bool], among isOnCycle: [Bool],
-    _ canonicalEdges: ([Int]) -> [Int]
-  ) {
+  /// that are already delayed before new ones; of events, new ones at last.
+  private mutating func delayMore(_ isDelayed: inout [Bool], _ canonicalEdges: ([Int]) -> [Int]) {
+    var search = Search(components())
     let candidates = canonicalEdges(
       sources.indices.filter {
-        sources[$0] >= 0 && !isDelayed[$0]
+        !isDelayed[$0]
           && (standings[$0] == .new || standings[$0] == .delayed || standings[$0] == .events)
-          && isOnCycle[Int(sources[$0])] && isOnCycle[Int(destinations[$0])]
+          && search.isOnCycle($0, self)
       })
     for edge in candidates { isAbsent[edge] = true }
-    var search = Search(count: count)
     for standing in [Standing.events, .new, .delayed] {
       for edge in candidates where standings[edge] == standing {
-        if reaches(Int(destinations[edge]), Int(sources[edge]), isAbsent, &search) {
+        if search.closesCycle(edge, self, isAbsent) {
           isDelayed[edge] = true
         } else {
           isAbsent[edge] = false

@@ -28,7 +28,7 @@ extension Reconciler {
       let breaker = breakCycles()
       arrangement.changed = graph.setFeedback(breaker.feedback.filter { $0 < graph.intents.count })
       if isBulk || !order((changed + arrangement.changed).filter { !$0.isFeedback }) {
-        graph.order.rebuild(breaker.order.compactMap { graph.rows[Int($0)] })
+        graph.order.rebuild(breaker.order(canonicalNodes).compactMap { graph.rows[Int($0)] })
       }
     }
     if graph.isLatent { alignPaths(&arrangement, arriving: arriving) }
@@ -94,12 +94,13 @@ extension Reconciler {
       canonicalEdges: { edges in
         edges.map { (edge: $0, name: name($0)) }.sorted { $0.name < $1.name }.map(\.edge)
       },
-      canonicalNodes: { nodes in
-        nodes.map {
-          (node: $0, name: self.graph.nodes[$0]?.name ?? "", number: self.graph.nodes[$0]?.number ?? 0)
-        }
-        .sorted { ($0.name, $0.number) < ($1.name, $1.number) }.map(\.node)
-      },
+      canonicalNodes: canonicalNodes,
       compensatesFeedback: { self.graph.nodes[$0]?.type?.aheadOutput != nil })
+  }
+
+  /// Nodes in the order of their names.
+  private func canonicalNodes(_ nodes: [Int]) -> [Int] {
+    nodes.map { (node: $0, name: graph.nodes[$0]?.name ?? "", number: graph.nodes[$0]?.number ?? 0) }
+      .sorted { ($0.name, $0.number) < ($1.name, $1.number) }.map(\.node)
   }
 }
