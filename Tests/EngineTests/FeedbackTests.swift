@@ -79,13 +79,15 @@ import Testing
   }
 
   /// Loops that are fed by other loops: whatever changes in those, these keep their delayed cables, and so their sound.
-  @Test(arguments: lawSeeds) func editsBeforeLoopsDoNotDecideWhichOfTheirCablesIsDelayed(seed: UInt64) throws {
+  @Test(arguments: lawSeeds) func editsBeforeLoopsDoNotDecideWhichOfTheirCablesIsDelayed(seed: UInt64) throws
+  {
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)
     for _ in 0..<20 {
       let names = (0..<10).map { "n\($0)" }.shuffled(using: &random)
       let (before, behind) = (names.prefix(5), names.suffix(5))
-      func cables(_ count: Int, _ sources: ArraySlice<String>, _ destinations: ArraySlice<String>) -> [String] {
+      func cables(_ count: Int, _ sources: ArraySlice<String>, _ destinations: ArraySlice<String>) -> [String]
+      {
         let pairs = sources.flatMap { source in destinations.map { (source, $0) } }.filter { $0 != $1 }
         return pairs.shuffled(using: &random).prefix(count).map { "\($0) -> \($1)" }
       }
