@@ -106,6 +106,22 @@ extension Patch {
     return found.isEmpty ? [] : nodes.values.filter { found.contains($0.id) }
   }
 
+  /// The same patch with its nodes as a reading of its file finds them: what another file has inside stands right behind its
+  /// sub-patch. `shared`: those sub-patches.
+  package func inFileOrder(_ shared: Set<String>) -> Patch {
+    var result = self
+    for name in shared where !NodePath.containers(of: name).contains(where: shared.contains) {
+      let inside = allNodes(inside: name)
+      guard let place = id(named: name).flatMap({ nodes.index(forKey: $0) }) else { continue }
+      let behind = nodes.values[(place + 1)...]
+      if behind.prefix(inside.count).map(\.id) == inside.map(\.id) { continue }
+      let next = behind.first { !NodePath.isInside($0.name, name) }?.id
+      for node in inside { result.move(node.id, before: next) }
+      result.revision = Revision()
+    }
+    return result
+  }
+
   /// True for a sub-patch with nodes inside.
   func isFilled(_ node: Node, _ catalogue: KindCatalogue) -> Bool {
     hasInside(node.name) && catalogue[node.kind]?.isContainer == true

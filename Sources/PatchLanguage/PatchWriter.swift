@@ -26,10 +26,12 @@ public enum PatchWriter {
       text += "\n"
       write(node, of: patch, catalogue: catalogue, isShared: shared.contains(node.name), to: &text)
     }
+    // Lines of scenes have the order of the nodes, which has to be that of the file.
+    let read = patch.scenes.isEmpty || shared.isEmpty ? patch : patch.inFileOrder(shared)
     for (number, scene) in patch.scenes.sorted(by: { $0.key < $1.key }) {
       text += "\n"
       write(scene.line(number), scene.comments, to: &text)
-      for edit in (try? patch.fileEdits(to: scene, catalogue: catalogue)) ?? [] {
+      for edit in (try? read.fileEdits(to: scene, catalogue: catalogue)) ?? [] {
         text += Edit.scene(number, .edit(edit)).line + "\n"
       }
     }
