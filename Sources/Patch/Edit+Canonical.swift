@@ -115,6 +115,23 @@ extension Patch {
     let (edit, inverse) = try draft.performCanonically(edit)
     return (edit, finishing(&draft, edit, inverse: inverse))
   }
+
+  /// Throws for a cable of the edit that waits for a port, leads past the edge of a sub-patch, or closes a loop of events. A
+  /// file may have such cables.
+  package func checkCables(of edit: Edit, catalogue: KindCatalogue) throws(EditError) {
+    switch edit {
+    case .all(let edits): for edit in edits { try checkCables(of: edit, catalogue: catalogue) }
+    case .connect(let name, _):
+      guard let cable = try? existing(name, catalogue: catalogue) else { return }
+      try Draft(patch: self, catalogue: catalogue).checkCable(cable.ends)
+    default: break
+    }
+  }
+
+  /// The patch after an edit that is a line of a script.
+  func performing(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) -> Patch {
+    try applying(edit, catalogue: catalogue, acceptsUnknownKinds: true).patch
+  }
 }
 
 extension Draft {
@@ -182,11 +199,8 @@ extension Draft {
   /// Throws for a cable past the edge of a sub-patch that the edit has made. A file may have such cables.
   fileprivate func checkScopes(after edit: Edit) throws(EditError) {
     switch edit {
-    case .connect(let name, _):
-      let ends = try patch.existing(name, catalogue: catalogue).ends
-      if !acceptsUnknownKinds { try patch.checkPorts(of: ends, catalogue: catalogue) }
-      try patch.checkScope(of: ends, catalogue: catalogue)
-      if !acceptsUnknownKinds { try checkLoop(of: ends) }
+    case .connect(let name, _) where !acceptsUnknownKinds:
+      try checkCable(try patch.existing(name, catalogue: catalogue).ends)
     case .insert(let node, _): try checkScopes(at: node.name)
     // The lines of a difference rename nodes into a sub-patch before they move the cables.
     case .rename(let old, let new)
@@ -194,6 +208,13 @@ extension Draft {
       try checkScopes(at: new)
     default: break
     }
+  }
+
+  /// Throws for a cable that a file may have, with a warning, and that nobody who types it means.
+  fileprivate func checkCable(_ ends: Cable.Ends) throws(EditError) {
+    try patch.checkPorts(of: ends, catalogue: catalogue)
+    try patch.checkScope(of: ends, catalogue: catalogue)
+    try checkLoop(of: ends)
   }
 
   private func checkScopes(at name: String) throws(EditError) {

@@ -14,8 +14,8 @@ extension Script {
   }
 
   /// The patch after the lines that can be performed on it, and the errors of the others. Notes, pedals and
-  /// the transport change nothing. Unknown kinds become placeholders, as in a file, and a control may wait for a target
-  /// that is not there, with a warning.
+  /// the transport change nothing. Unknown kinds become placeholders, as in a file. A control may wait for a target
+  /// that is not there, and a cable lead past the edge of a sub-patch, with a warning.
   public static func apply(
     _ lines: [ScriptLine], to patch: Patch, file: String,
     catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
@@ -87,7 +87,7 @@ struct Rehearsal {
   /// Numbers of steps that `history` can undo and redo.
   private(set) var depth = (undo: 0, redo: 0)
   var acceptsUnknownKinds = false
-  /// Controls that were given a target that is not there, where unknown kinds are accepted.
+  /// Controls with a target that is not there, and cables that nobody would type, where unknown kinds are accepted.
   private var doubts: [EditError] = []
   let catalogue: KindCatalogue
 
@@ -104,6 +104,8 @@ struct Rehearsal {
         edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
       do throws(EditError) {
         try change.patch.checkTargets(of: edit, catalogue: catalogue)
+        // Elsewhere the edit itself has been refused.
+        if acceptsUnknownKinds { try change.patch.checkCables(of: edit, catalogue: catalogue) }
       } catch {
         if !acceptsUnknownKinds { throw error }
         doubts.append(error)
