@@ -49,15 +49,19 @@ extension KindCatalogue {
 
   /// The file of a sub-patch; nil: it is no sub-patch, or its inside is its own.
   package func definitionFile(of node: Node) -> String? {
-    guard let kind = self[node.kind], kind.isContainer,
-      let parameter = kind.parameters.first(where: { $0.fileType == .patch }),
-      case .text(let file)? = node.settings[ParameterPath(parameter.name)], !file.isEmpty
+    guard let path = filePath(of: node), case .text(let file)? = node.settings[path], !file.isEmpty
     else { return nil }
     return file
   }
 
   /// The one place of a file that patches may call by several names.
   func place(of file: String) -> String { definitions?.place(of: file) ?? file }
+
+  /// The setting of a sub-patch that names its file; nil: it is no sub-patch.
+  func filePath(of node: Node) -> ParameterPath? {
+    guard let kind = self[node.kind], kind.isContainer else { return nil }
+    return kind.parameters.first { $0.fileType == .patch }.map { ParameterPath($0.name) }
+  }
 
   /// The patch in the file of a sub-patch; nil: there is none, or it cannot be read.
   package func definition(of node: Node) -> Patch? {

@@ -130,7 +130,14 @@ extension Patch {
 
   /// The patch after an edit that is a line of a script.
   func performing(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) -> Patch {
-    try applying(edit, catalogue: catalogue, acceptsUnknownKinds: true).patch
+    var draft = Draft(patch: self, catalogue: catalogue)
+    draft.acceptsUnknownKinds = true
+    draft.isOneWay = true
+    draft.patch.touched = Touched(since: revision)
+    let form = try draft.performCanonically(edit).edit
+    if draft.mayConcernSubPatch(form) { _ = draft.patch.endWaiting(after: self, catalogue: catalogue) }
+    draft.patch.touched = nil
+    return draft.patch
   }
 }
 
@@ -144,7 +151,7 @@ extension Draft {
     else {
       let edit = patch.canonical(edit, catalogue: catalogue)
       guard let expansion = try expansion(of: edit, among: others) else {
-        let inverse = try perform(edit)
+        let inverse = try step(edit)
         try checkScopes(after: edit)
         return (edit, connectWaiting(after: edit, inverse))
       }
@@ -153,7 +160,7 @@ extension Draft {
       if expansion.isWritten { acceptsUnknownKinds = true }
       defer { acceptsUnknownKinds = accepted }
       let whole = Edit.joined(expansion.edits)
-      let inverse = connectWaiting(after: whole, try perform(whole))
+      let inverse = connectWaiting(after: whole, try step(whole))
       try checkScopes(after: edit)
       return (expansion.isWritten ? .joined(expansion.whole ?? [edit]) : edit, inverse)
     }
@@ -173,6 +180,13 @@ extension Draft {
 }
 
 extension Draft {
+  /// Applies the edit and returns its inverse, if that is wanted.
+  private mutating func step(_ edit: Edit) throws(EditError) -> Edit {
+    if !isOneWay { return try perform(edit) }
+    try apply(edit)
+    return .all([])
+  }
+
   /// Leads cables that wait at sub-patches to ports that the edit has made; those that do not fit are removed. Returns the
   /// inverse of both.
   fileprivate mutating func connectWaiting(after edit: Edit, _ inverse: Edit) -> Edit {

@@ -59,7 +59,10 @@ extension Draft {
     let around = NodePath.containers(of: name).compactMap { patch[named: $0] }
     // A file that is read later may have it.
     if around.contains(where: { patch.isEmptyOfFile($0, catalogue) }) { return false }
-    return acceptsUnknownKinds || patch.id(named: name) != nil
+    if patch.id(named: name) != nil { return true }
+    return acceptsUnknownKinds
+      && scene.placeholder(
+        around: name, of: .remove(name, bridge: false), beside: patch, catalogue) == nil
   }
 
   /// The edits of single nodes that an edit of a filled sub-patch stands for. A file's line that adds one, or names another

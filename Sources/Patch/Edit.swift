@@ -148,6 +148,8 @@ package struct Draft {
   package var ended: [CableName] = []
   /// Accepts unknown kinds: a file may contain them, but an edit at the prompt may not.
   package var acceptsUnknownKinds = false
+  /// Nobody undoes what is done: inverses, of which those of scenes take long, are left out.
+  var isOneWay = false
   /// Edits that were performed with earlier ones, in sub-patches that share a file with theirs.
   var mirrored: [Edit] = []
 

@@ -9,18 +9,23 @@ extension Comparison {
       try publish(Set(containers(before).filter { target.id(named: $0) == nil }), isGone: true)
     }
     for node in draft.patch.nodes.values where target.id(named: node.name) == nil && !isClient(node) {
+      // A line has removed it with its sub-patch.
+      guard draft.patch.id(named: node.name) != nil else { continue }
       try make(.remove(node.name, bridge: false))
     }
     let old = draft.patch
     for node in old.nodes.values {
-      guard let new = target[named: node.name], new.kind != node.kind, !isClient(node) else { continue }
+      guard let new = target[named: node.name], let node = draft.patch[named: node.name],
+        new.kind != node.kind, !isClient(node)
+      else { continue }
       if unnamed != nil, draft.patch.isEmptyOfFile(node, catalogue) { try unplugAll(at: node) }
       try make(.replace(node.name, with: Self.plain(new)))
     }
     try emptyFiles()
     try exchangeInsides(of: before)
     try unplug(waiting: true)
-    for (node, before) in Arrivals(from: draft.patch, to: target, catalogue: catalogue).list {
+    for (node, before) in Arrivals(from: draft.patch, to: target, catalogue: catalogue).list
+    where draft.patch.id(named: node.name) == nil {
       try make(.add(Self.plain(node), before: before))
     }
     for node in draft.patch.nodes.values {
@@ -106,6 +111,10 @@ extension Comparison {
         if isPresent, kind?.isConnection(path) ?? false { continue }
         let standard = kind?[parameter: path.name]?.defaultValue(at: path)
         if (old.settings[path] ?? standard) == (new.settings[path] ?? standard) { continue }
+        // Gone with another one: with its file a sub-patch loses what waits for that.
+        if new.settings[path] == nil, draft.patch[named: new.name]?.settings[path] == nil, standard == nil {
+          continue
+        }
         try make(.set(new.name, path, new.settings[path] == standard ? nil : new.settings[path], over: nil))
       }
     }
@@ -186,79 +195,116 @@ extension Comparison {
 extension PatchDifference {
   /// The edits that make one scene another one, in a file beside `patch` to the letter. `old`: nil if there is none yet,
   /// then it is stored first. `namesPorts`: for undo. Equal scenes may have the outlets of a sub-patch in different orders,
-  /// and the first one is the one that the sub-patch's name stands for.
+  /// and the first one is the one that the sub-patch's name stands for. `areLines`: each means what it means in a script.
   static func edits(
     of number: Int, from old: PatchScene?, to new: PatchScene, in patch: Patch, catalogue: KindCatalogue,
-    namesPorts: Bool = false
+    namesPorts: Bool = false, areLines: Bool = false
   ) throws(EditError) -> [Edit] {
+    func edits(isStored: Bool) throws(EditError) -> [Edit] {
+      var work = SceneWork(number, of: patch, from: old, areLines: areLines, catalogue)
+      try work.lead(to: new, namesPorts: namesPorts, isStored: isStored)
+      return work.edits
+    }
     do throws(EditError) {
-      return try self.edits(
-        of: number, from: old, to: new, in: patch, catalogue: catalogue, namesPorts: namesPorts,
-        isStored: false)
+      return try edits(isStored: false)
     } catch {
       // A rename has led a node of the scene into a sub-patch of which lines wait.
-      return try self.edits(
-        of: number, from: old, to: new, in: patch, catalogue: catalogue, namesPorts: namesPorts,
-        isStored: true)
+      return try edits(isStored: true)
     }
+  }
+}
+
+/// A scene under change.
+private struct SceneWork {
+  let number: Int
+  /// The patch beside the scene. Where lines are performed, it has the scene.
+  var patch: Patch
+  var here: PatchScene
+  let old: PatchScene?
+  let areLines: Bool
+  let catalogue: KindCatalogue
+  private(set) var edits: [Edit] = []
+
+  init(_ number: Int, of patch: Patch, from old: PatchScene?, areLines: Bool, _ catalogue: KindCatalogue) {
+    (self.number, self.patch, self.old, self.areLines) = (number, patch, old, areLines)
+    self.catalogue = catalogue
+    here = old ?? PatchScene(of: patch, name: "", catalogue: catalogue)
+    if areLines { self.patch.scenes[number] = old }
   }
 
   /// `isStored`: it is stored first in any case.
-  private static func edits(
-    of number: Int, from old: PatchScene?, to new: PatchScene, in patch: Patch, catalogue: KindCatalogue,
-    namesPorts: Bool, isStored: Bool
-  ) throws(EditError) -> [Edit] {
-    var edits: [Edit] = []
-    var here = old ?? PatchScene(of: patch, name: new.name, catalogue: catalogue)
+  mutating func lead(to new: PatchScene, namesPorts: Bool, isStored: Bool) throws(EditError) {
     if isStored || old == nil || here.name != new.name || here.lines(toWaitAs: new) == nil
       || here.lacksFile(of: new, catalogue) || new.lacksFile(of: here, catalogue)
     {
-      edits.append(.scene(number, .store(name: new.name)))
-      here = PatchScene(of: patch, name: new.name, catalogue: catalogue)
+      try make(.store(name: new.name))
     }
     if here.state.revision !== new.state.revision, !here.hasState(of: new) {
-      let steps = try stateEdits(
-        from: here.whole, to: new.whole, catalogue: catalogue, asLines: true, namesPorts: namesPorts)
-      for edit in steps {
-        try here.apply(edit, catalogue: catalogue)
-        edits.append(.scene(number, .edit(edit)))
+      try compare(with: new) { (comparison: inout Comparison) throws(EditError) in
+        comparison.namesPorts = namesPorts
+        comparison.forgetPublications()
+        try comparison.runState()
       }
     }
-    for line in here.lines(toWaitAs: new) ?? [] {
-      try here.apply(line, catalogue: catalogue)
-      edits.append(.scene(number, .edit(line)))
-    }
-    for edit in try remarks(from: here, to: new, beside: patch, catalogue: catalogue) {
-      edits.append(.scene(number, .edit(edit)))
-    }
+    for line in here.lines(toWaitAs: new) ?? [] { try make(.edit(line)) }
+    try compareRemarks(with: new)
     if (old?.comments ?? Comments()) != new.comments {
       edits.append(.comment(.scene(number), new.comments))
     }
-    return edits
+  }
+
+  private mutating func make(_ change: SceneChange) throws(EditError) {
+    let edit = Edit.scene(number, change)
+    edits.append(edit)
+    if areLines {
+      patch = try patch.performing(edit, catalogue: catalogue)
+      here = try patch.scene(number)
+      return
+    }
+    switch change {
+    case .store(let name): here = PatchScene(of: patch, name: name ?? "", catalogue: catalogue)
+    case .edit(let edit): try here.apply(edit, catalogue: catalogue)
+    case .drop: break
+    }
+  }
+
+  /// Makes the edits of a comparison with the wanted scene.
+  private mutating func compare(
+    with new: PatchScene, _ run: (inout Comparison) throws(EditError) -> Void
+  ) throws(EditError) {
+    var comparison = Comparison(from: here.whole, to: new.whole, catalogue: catalogue)
+    if areLines { comparison.meaning = .ofSceneLine(number, patch) }
+    try run(&comparison)
+    guard case .ofSceneLine(_, let after) = comparison.meaning else {
+      for edit in comparison.edits { try make(.edit(edit)) }
+      return
+    }
+    edits += comparison.edits.map { .scene(number, .edit($0)) }
+    patch = after
+    here = try after.scene(number)
   }
 
   /// Differences of what two scenes of one state keep for nodes and cables that the patch does not have: comments, places,
   /// connections and published parameters.
-  private static func remarks(
-    from here: PatchScene, to new: PatchScene, beside patch: Patch, catalogue: KindCatalogue
-  ) throws(EditError) -> [Edit] {
-    if here.state.revision === new.state.revision { return [] }
+  private mutating func compareRemarks(with new: PatchScene) throws(EditError) {
+    if here.state.revision === new.state.revision { return }
     let (lines, wanted) = (
       try patch.edits(to: here, catalogue: catalogue), try patch.edits(to: new, catalogue: catalogue)
     )
-    if lines == wanted { return [] }
-    var comparison = Comparison(from: here.whole, to: new.whole, catalogue: catalogue)
-    for node in new.state.nodes.values where patch[named: node.name]?.kind != node.kind {
-      let (old, wanted) = (here.links[node.name] ?? [:], new.links[node.name] ?? [:])
-      for path in Set(old.keys).union(wanted.keys).sorted() where old[path] != wanted[path] {
-        try comparison.make(.set(node.name, path, wanted[path], over: nil))
+    if lines == wanted { return }
+    let (links, patch) = (here.links, patch)
+    try compare(with: new) { (comparison: inout Comparison) throws(EditError) in
+      for node in new.state.nodes.values where patch[named: node.name]?.kind != node.kind {
+        let (old, wanted) = (links[node.name] ?? [:], new.links[node.name] ?? [:])
+        for path in Set(old.keys).union(wanted.keys).sorted() where old[path] != wanted[path] {
+          try comparison.make(.set(node.name, path, wanted[path], over: nil))
+        }
       }
+      for node in new.whole.nodes.values where patch.id(named: node.name) == nil {
+        try comparison.compareRemarks(of: node)
+      }
+      try comparison.publishOthers(than: patch)
+      try comparison.compareCableRemarks()
     }
-    for node in new.whole.nodes.values where patch.id(named: node.name) == nil {
-      try comparison.compareRemarks(of: node)
-    }
-    try comparison.publishOthers(than: patch)
-    try comparison.compareCableRemarks()
-    return comparison.edits
   }
 }

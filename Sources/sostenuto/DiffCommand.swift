@@ -1,5 +1,6 @@
 import Engine
 import Patch
+import Session
 
 /// `sostenuto diff`: compares two patches, in the edit language.
 struct DiffCommand: Command {
@@ -8,7 +9,7 @@ struct DiffCommand: Command {
     discussion: """
       One edit a line, none where both are the same document. `sostenuto apply` makes B of A with them, comments \
       and order included; they can be typed at the prompt, too. Nodes are matched by name; one that was renamed \
-      is found by what it has kept.
+      is found by what it has kept. Files of sub-patches are those beside A.
 
       Example:
         sostenuto diff old.patch new.patch > changes
@@ -23,9 +24,12 @@ struct DiffCommand: Command {
   var new = ""
 
   func run() throws {
-    let (old, new) = (try PatchInput.whole(old), try PatchInput.whole(new))
-    let edits = try PatchDifference.edits(
-      from: old.patch, to: new.patch, catalogue: KindRegistry.builtIn.catalogue)
+    // The lines are performed beside the older patch, so the files of sub-patches are those that it has.
+    let catalogue = DefinitionLibrary.catalogue(for: old)
+    let (old, new) = (
+      try PatchInput.whole(old, catalogue: catalogue), try PatchInput.whole(new, catalogue: catalogue)
+    )
+    let edits = try PatchDifference.script(from: old.patch, to: new.patch, catalogue: catalogue)
     Console.result(edits.map { $0.line + "\n" }.joined())
   }
 }

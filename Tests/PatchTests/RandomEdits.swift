@@ -5,8 +5,13 @@ import TestSupport
 struct RandomEdits {
   var random: SeededGenerator
   private var counter = 0
+  /// Files of sub-patches; with them more edits are about these, and about scenes.
+  private let files: [String]
 
-  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+  init(seed: UInt64, files: [String] = []) {
+    random = SeededGenerator(seed: seed)
+    self.files = files
+  }
 
   private mutating func pick<T>(_ values: [T]) -> T { values.randomElement(using: &random)! }
   private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
@@ -15,6 +20,7 @@ struct RandomEdits {
     let names = patch.names
     if names.count < 3 { return add(names) }
     let name = pick(names)
+    if !files.isEmpty, chance(25) { return chance(50) ? ofSubPatch(patch) : ofScene(patch) }
     switch Int.random(in: 0..<100, using: &random) {
     case 0..<12: return names.count > 25 ? .remove(name, bridge: true) : add(names)
     case 12..<18: return .remove(name, bridge: chance(50), tail: chance(25))
@@ -39,6 +45,27 @@ struct RandomEdits {
         patch.nodes.values.filter { $0.kind == "patch" }.randomElement(using: &random)?.name ?? name)
     default: return .all((0..<Int.random(in: 1...4, using: &random)).map { _ in next(for: patch) })
     }
+  }
+
+  /// A sub-patch takes another file, none any more, or a value of what it publishes; or something is inside.
+  private mutating func ofSubPatch(_ patch: Patch) -> Edit {
+    guard let name = patch.nodes.values.filter({ $0.kind == "patch" }).randomElement(using: &random)?.name
+    else { return .add(Node(name: fresh(), kind: "patch", settings: file()), before: nil) }
+    let inside = patch.names.filter { $0.hasPrefix(name + "/") }
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0, 1: return .set(name, ParameterPath("file"), nil, over: nil)
+    case 2, 3: return .set(name, ParameterPath("file"), file().values.first, over: nil)
+    case 4: return .set(name, ParameterPath("size"), .number(pick([0.003, 0.25, 2]), .seconds), over: nil)
+    case 5: return .add(node(named: name + "/" + fresh()), before: nil)
+    case 6: return inside.isEmpty ? .expand(name) : .rename(pick(inside), to: name + "/" + fresh())
+    case 7: return .rename(name, to: fresh())
+    case 8: return .replace(name, with: Node(name: name, kind: "patch", settings: file()))
+    default: return inside.isEmpty ? .isolate(name) : set(pick(inside), patch)
+    }
+  }
+
+  private mutating func file() -> [ParameterPath: Value] {
+    chance(20) ? [:] : [ParameterPath("file"): .text(pick(files))]
   }
 
   private mutating func ofScene(_ patch: Patch) -> Edit {
@@ -126,6 +153,7 @@ struct RandomEdits {
       let parameter = pick(kind.parameters)
       if parameter.dimensions.isEmpty { node.settings[ParameterPath(parameter.name)] = value(for: parameter) }
     }
+    if kind.isContainer, !files.isEmpty { node.settings = file() }
     if chance(10) { node.comments = comments() }
     return node
   }

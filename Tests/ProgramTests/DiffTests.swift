@@ -58,6 +58,60 @@ import Testing
     }
   }
 
+  /// `apply` reads the files of sub-patches, so `diff` has to: what a file has inside comes and goes with it, in scenes too.
+  @Test func filesOfSubPatchesAreReadAsByApply() throws {
+    let folder = try Folder()
+    _ = try folder.file(
+      "hall.patch",
+      """
+      sostenuto 1
+      publish tank.time as size
+      node in input
+      node tank delay time=30ms
+      connect in -> tank
+      node out output
+      connect tank -> out
+
+      """)
+    let start = try folder.file(
+      "0.patch",
+      """
+      sostenuto 1
+
+      node tone oscillator
+
+      node verb patch file=hall.patch
+      connect tone -> verb
+
+      node out output
+      connect verb -> out
+
+      scene 1
+
+      """)
+    var patches = [start]
+    for (number, script) in [
+      "node room patch file=hall.patch size=3ms before out\nconnect room -> out\nscene 2",
+      "unshare verb\nscene 1 set verb/tank.time 9ms\nremove verb/tank\nscene 3",
+      "scene 1 remove verb\nreplace verb patch file=gone.patch\ncollapse tone out into box",
+      "unshare verb\nscene 2\nset verb.file hall.patch\nset verb.size 5ms\nscene 1 set verb/tank.feedback 20%",
+      "node box patch\nrename verb box/verb\nmove box last\nscene 3",
+    ].enumerated() {
+      let outcome = try Program.run(
+        ["apply", "--partial", "-", start], in: folder.path, input: script + "\n")
+      patches.append(try folder.file("\(number + 1).patch", outcome.output))
+    }
+    for from in patches {
+      for to in patches {
+        let diff = try Program.run("diff", from, to)
+        #expect(diff.status == 0 && (diff.output.isEmpty || from != to), "\(diff.errors)")
+        let applied = try Program.run(["apply", "-", from], in: folder.path, input: diff.output)
+        let isThere = try applied.output == String(contentsOfFile: to, encoding: .utf8)
+        #expect(applied.status == 0 && isThere, "\(applied.errors) by\n\(diff.output)")
+      }
+    }
+  }
+
   @Test func refusedEditsAreNamedAndNothingIsWritten() throws {
     let folder = try Folder()
     let patch = try folder.file("a.patch", Self.new)

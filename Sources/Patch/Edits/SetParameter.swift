@@ -51,9 +51,10 @@ struct SetParameter: EditVerbs {
   private func work(in draft: Draft) throws(EditError) -> Work {
     let node = try draft.patch.node(named: name)
     guard let kind = draft.catalogue[node.kind] else { return Work(node: node.id) }
-    // A sub-patch whose file is not there keeps what the file may publish.
-    if path.indices.isEmpty, kind[parameter: path.name] == nil, !draft.patch.hasInside(name),
-      draft.catalogue.definitionFile(of: node) != nil
+    // A sub-patch whose file is not there keeps what the file may publish. A text may say such values without a file.
+    if kind.isContainer, path.indices.isEmpty, kind[parameter: path.name] == nil,
+      !draft.patch.hasInside(name),
+      draft.catalogue.definitionFile(of: node) != nil || value == nil && node.settings[path] != nil
     {
       return Work(node: node.id)
     }
@@ -131,10 +132,13 @@ struct SetParameter: EditVerbs {
     }
   }
 
-  /// Settings whose indices are out of bounds after a size shrinks.
+  /// Settings whose indices are out of bounds after a size shrinks, and those that waited for a sub-patch's file.
   private func dropped(
     by value: Value, parameter: ParameterDescription, of node: Node, kind: KindDescription
   ) -> [ParameterPath] {
+    if kind.isContainer, parameter.fileType == .patch, value == .text("") {
+      return node.settings.keys.filter { kind[parameter: $0.name] == nil }.sorted()
+    }
     guard parameter.form == .integer, case .number(let size, _) = value else { return [] }
     let dimensioned = kind.parameters.filter { $0.dimensions.contains(parameter.name) }
     if dimensioned.isEmpty { return [] }
