@@ -271,14 +271,9 @@ extension Patch {
 
   /// Sub-patches whose inside is in files, with the places of these; an outer one comes before those inside it.
   package func sharing(_ catalogue: KindCatalogue) -> [(node: Node, place: String)] {
-    let kinds = Set(catalogue.kinds.lazy.filter(\.isContainer).map(\.name))
-    guard nodes.contains(ofKind: kinds.contains) else { return [] }
     var places: [String: String] = [:]
-    return nodes.values.compactMap { node in
-      guard kinds.contains(node.kind), hasInside(node.name), let file = catalogue.definitionFile(of: node)
-      else {
-        return nil
-      }
+    return inOrder(Set(inside.keys.compactMap { id(named: $0) })).compactMap { node in
+      guard let file = catalogue.definitionFile(of: node) else { return nil }
       let place = places[file] ?? catalogue.place(of: file)
       places[file] = place
       return (node, place)

@@ -1,5 +1,3 @@
-import OrderedCollections
-
 extension MergeWork {
   /// The scenes of both sides. One that both have changed is merged as the patch itself is.
   mutating func mergedScenes(_ nodes: [MergeKey: Node]) -> [Int: PatchScene] {
@@ -57,7 +55,7 @@ extension MergeWork {
       name: chosen(
         base?.name ?? "", ours.name, theirs.name,
         "scene \(number) is called `\(ours.name)` here and `\(theirs.name)` there"), catalogue: catalogue)
-    scene.waiting = joinedWaiting(number, base?.waiting ?? [:], ours.waiting, theirs.waiting)
+    scene.waiting = joinedWaiting(number, base?.waiting ?? WaitingLines(), ours.waiting, theirs.waiting)
     scene.comments = chosen(
       base?.comments ?? Comments(), ours.comments, theirs.comments, "the comments at scene \(number) differ")
     return scene
@@ -65,11 +63,10 @@ extension MergeWork {
 
   /// Lines that wait for files of sub-patches, merged one by one.
   private mutating func joinedWaiting(
-    _ number: Int, _ base: OrderedDictionary<Edit, Edit>, _ ours: OrderedDictionary<Edit, Edit>,
-    _ theirs: OrderedDictionary<Edit, Edit>
-  ) -> OrderedDictionary<Edit, Edit> {
-    var result: OrderedDictionary<Edit, Edit> = [:]
-    for place in Array(ours.keys) + theirs.keys.filter({ ours[$0] == nil }) {
+    _ number: Int, _ base: WaitingLines, _ ours: WaitingLines, _ theirs: WaitingLines
+  ) -> WaitingLines {
+    var result = WaitingLines()
+    for place in ours.keys + theirs.keys.filter({ ours[$0] == nil }) {
       let (one, other) = (ours[place], theirs[place])
       if let line = merged(base[place], one, other) {
         result[place] = line

@@ -3,7 +3,7 @@
 public struct NodeTable: Sendable {
   private static var pieceSize: Int { 64 }
   /// Nodes by slot, which they keep while they are in the table; nil: free.
-  private var pieces: [[Node?]] = []
+  private(set) var pieces: [[Node?]] = []
   private var places: ShardedDictionary<NodeID, Int32> = ShardedDictionary()
   /// Slots in file order.
   private var order: [Int32] = []

@@ -4,17 +4,19 @@ extension Comparison {
   /// In the draft's order throughout, so that the result depends on the two states and that order alone.
   mutating func runState() throws(EditError) {
     let before = draft.patch
+    // A line may concern what is inside other sub-patches, too.
+    if case .exact = meaning { differing = Differing(before, target) }
     // In a file the sub-patch's line says it, since what a sub-patch publishes goes with it.
     if unnamed == nil {
       try publish(Set(containers(before).filter { target.id(named: $0) == nil }), isGone: true)
     }
-    for node in draft.patch.nodes.values where target.id(named: node.name) == nil && !isClient(node) {
+    for node in nodes(of: before) where target.id(named: node.name) == nil && !isClient(node) {
       // A line has removed it with its sub-patch.
       guard draft.patch.id(named: node.name) != nil else { continue }
       try make(.remove(node.name, bridge: false))
     }
     let old = draft.patch
-    for node in old.nodes.values {
+    for node in nodes(of: old) {
       guard let new = target[named: node.name], let node = draft.patch[named: node.name],
         new.kind != node.kind, !isClient(node)
       else { continue }
@@ -24,26 +26,43 @@ extension Comparison {
     try emptyFiles()
     try exchangeInsides(of: before)
     try unplug(waiting: true)
-    for (node, before) in Arrivals(from: draft.patch, to: target, catalogue: catalogue).list
-    where draft.patch.id(named: node.name) == nil {
-      try make(.add(Self.plain(node), before: before))
+    if nodes(of: target).contains(where: { draft.patch.id(named: $0.name) == nil }) {
+      for (node, before) in Arrivals(from: draft.patch, to: target, catalogue: catalogue).list
+      where draft.patch.id(named: node.name) == nil {
+        try make(.add(Self.plain(node), before: before))
+      }
     }
-    for node in draft.patch.nodes.values {
+    for node in nodes(of: draft.patch) {
       guard let new = target[named: node.name], new.kind == node.kind else { continue }
       try compareValues(of: new, isPresent: old[named: node.name]?.kind == node.kind)
     }
     try publishOthers(than: before)
     try compareStateCables()
-    for node in draft.patch.nodes.values where old.id(named: node.name) == nil {
+    for node in nodes(of: draft.patch) where old.id(named: node.name) == nil {
       if let new = target[named: node.name] { try compareRemarks(of: new) }
     }
+  }
+
+  /// The nodes of a patch that may differ between draft and target, in its order.
+  private func nodes(of patch: Patch) -> [Node] { self.nodes(differing?.nodes, of: patch) }
+
+  /// `names`: nil: all.
+  private func nodes(_ names: Set<String>?, of patch: Patch) -> [Node] {
+    guard let names else { return Array(patch.nodes.values) }
+    return patch.inOrder(Set(names.lazy.compactMap { patch.id(named: $0) }))
+  }
+
+  /// The cables of the draft that may differ from the target's, in order.
+  private var cables: [Cable] {
+    nodes(differing?.receivers, of: draft.patch)
+      .flatMap { draft.patch.cables(into: $0.id, catalogue: catalogue) }
   }
 
   /// Empties a sub-patch that leaves its file for an inside of its own. Here, without files, it looks empty; where the
   /// lines are performed its file may have been read.
   private mutating func emptyFiles() throws(EditError) {
     if unnamed == nil { return }
-    for node in draft.patch.nodes.values where draft.patch.isEmptyOfFile(node, catalogue) {
+    for node in nodes(differing?.around, of: draft.patch) where draft.patch.isEmptyOfFile(node, catalogue) {
       guard let new = target[named: node.name], target.hasInside(node.name),
         catalogue.definitionFile(of: new) == nil
       else { continue }
@@ -82,20 +101,21 @@ extension Comparison {
     }
   }
 
+  /// The sub-patches that may differ between draft and target, or have something inside that does, in the patch's order.
   private func containers(_ patch: Patch) -> [String] {
-    let kinds = Set(catalogue.kinds.lazy.filter(\.isContainer).map(\.name))
-    guard patch.nodes.contains(ofKind: kinds.contains) else { return [] }
-    return patch.nodes.values.filter { kinds.contains($0.kind) }.map(\.name)
+    nodes(differing.map { $0.nodes.union($0.around) }, of: patch)
+      .filter { catalogue[$0.kind]?.isContainer == true }.map(\.name)
   }
 
   private func hasOtherInside(_ container: String, since before: Patch) -> Bool {
-    func inside(_ patch: Patch) -> Set<[String]>? {
-      patch[named: container].map { node in
-        Set(([node] + patch.allNodes(inside: container)).map { [$0.name, $0.kind] })
-      }
+    guard target.id(named: container) != nil else { return false }
+    let names =
+      differing?.nodes
+      ?? Set([container] + [before, target].flatMap { $0.allNodes(inside: container).map(\.name) })
+    return names.contains { name in
+      (name == container || NodePath.isInside(name, container))
+        && before[named: name]?.kind != target[named: name]?.kind
     }
-    guard let now = inside(target) else { return false }
-    return inside(before) != now
   }
 
   private func isClient(_ node: Node) -> Bool { catalogue[node.kind]?.isClient ?? false }
@@ -122,7 +142,7 @@ extension Comparison {
 
   /// Disconnects cables that the target does not have. `waiting`: only those that wait for a port of a sub-patch.
   private mutating func unplug(waiting: Bool = false) throws(EditError) {
-    for cable in draft.patch.orderedCables(catalogue: catalogue)
+    for cable in cables
     where !draft.patch.isOutside(cable.ends, catalogue: catalogue) && (!waiting || isWaiting(cable.ends)) {
       guard counterpart(of: cable.ends, from: draft.patch, in: target) == nil else { continue }
       try make(.disconnect(cableName(of: cable.ends)))
@@ -151,7 +171,7 @@ extension Comparison {
 
   private mutating func compareStateCables() throws(EditError) {
     try unplug()
-    for name in draft.patch.names {
+    for name in nodes(differing?.receivers, of: draft.patch).map(\.name) {
       guard let id = target.id(named: name) else { continue }
       for cable in target.cables(into: id, catalogue: catalogue) {
         guard let source = draft.patch[named: target.name(of: cable.ends).source.node], !isClient(source),
@@ -287,7 +307,11 @@ private struct SceneWork {
   /// Differences of what two scenes of one state keep for nodes and cables that the patch does not have: comments, places,
   /// connections and published parameters.
   private mutating func compareRemarks(with new: PatchScene) throws(EditError) {
-    if here.state.revision === new.state.revision { return }
+    if here.links == new.links, here.state.settings == new.state.settings,
+      Differing(here.state, new.state).isEmpty
+    {
+      return
+    }
     let (lines, wanted) = (
       try patch.edits(to: here, catalogue: catalogue), try patch.edits(to: new, catalogue: catalogue)
     )

@@ -59,6 +59,8 @@ struct Comparison {
   let target: Patch
   let catalogue: KindCatalogue
   private(set) var edits: [Edit] = []
+  /// Parts of draft and target that may differ; nil: all may.
+  var differing: Differing?
   /// Edits of cables name the ports.
   var namesPorts = false
   /// Publications of the draft, kept aside so that no edit uses their names; nil: the draft has them.

@@ -1,10 +1,8 @@
-import OrderedCollections
-
 // Lines of scenes about what is inside sub-patches whose files are not there.
 
 extension PatchScene {
   /// The lines that wait for files of sub-patches, in their order.
-  package var waitingLines: [Edit] { Array(waiting.values) }
+  package var waitingLines: [Edit] { waiting.values }
 
   /// Keeps a line as it is. It takes the place of an earlier one that sets the same.
   mutating func keep(_ line: Edit) {
@@ -86,11 +84,8 @@ extension PatchScene {
 
   /// True when nothing is inside a sub-patch of a file that another scene has filled.
   func lacksFile(of other: PatchScene, _ catalogue: KindCatalogue) -> Bool {
-    if state.revision === other.state.revision { return false }
-    let kinds = Set(catalogue.kinds.lazy.filter(\.isContainer).map(\.name))
-    guard state.nodes.contains(ofKind: kinds.contains) else { return false }
-    return state.nodes.values.contains {
-      kinds.contains($0.kind) && other.state.hasInside($0.name) && state.isEmptyOfFile($0, catalogue)
+    Differing(state, other.state).around.contains { name in
+      other.state.hasInside(name) && state[named: name].map { state.isEmptyOfFile($0, catalogue) } ?? false
     }
   }
 
@@ -100,15 +95,17 @@ extension PatchScene {
     let there = { (old: String) in
       old == name ? newName : NodePath.isInside(old, name) ? newName + old.dropFirst(name.count) : old
     }
-    waiting = OrderedDictionary(
-      waiting.map { ($0.key.renaming(there), $0.value.renaming(there)) }, uniquingKeysWith: { $1 })
+    waiting = waiting.renaming(there)
   }
 
   /// Ends the waiting of lines that have what they name, which count now, and of those about a sub-patch that is gone.
-  /// Returns true if there were any.
-  fileprivate mutating func endWaiting(beside patch: Patch, _ catalogue: KindCatalogue) -> Bool {
+  /// `places`: those that it may end of. Returns true if there were any.
+  fileprivate mutating func endWaiting(
+    _ places: [Edit], beside patch: Patch, _ catalogue: KindCatalogue
+  ) -> Bool {
     var hasChanged = false
-    for (place, line) in waiting {
+    for place in places {
+      guard let line = waiting[place] else { continue }
       let name = lacking(line, catalogue)
       if let name, let container = placeholder(around: name, of: line, beside: patch, catalogue) {
         // A sub-patch that the scene lacks is gone with all that its file has inside.
@@ -125,15 +122,14 @@ extension PatchScene {
 
   /// True when the same lines wait in another scene, in any order.
   func waits(as other: PatchScene) -> Bool {
-    // Equal at once for lines in the same memory.
-    waiting == other.waiting
-      || waiting.count == other.waiting.count && waiting.allSatisfy { other.waiting[$0.key] == $0.value }
+    waiting.differing(from: other.waiting).allSatisfy { waiting[$0] == other.waiting[$0] }
   }
 
   /// The lines after which this scene waits as another; nil: it has one too many.
   func lines(toWaitAs other: PatchScene) -> [Edit]? {
-    guard waiting.keys.allSatisfy({ other.waiting[$0] != nil }) else { return nil }
-    return other.waiting.compactMap { waiting[$0.key] == $0.value ? nil : $0.value }
+    let places = other.waiting.differing(from: waiting).filter { waiting[$0] != other.waiting[$0] }
+    let lines = places.compactMap { other.waiting[$0] }
+    return lines.count == places.count ? lines : nil
   }
 }
 
@@ -175,31 +171,29 @@ extension Patch {
   /// undo has to give it back. `old`: the patch before the edit, in which none has to end any more.
   package mutating func endWaiting(after old: Patch? = nil, catalogue: KindCatalogue) -> Bool {
     var hasChanged = false
-    var hasSameSubPatches: Bool?
-    for (number, scene) in scenes where !scene.waiting.isEmpty {
+    let waiting = scenes.filter { !$0.value.waiting.isEmpty }
+    if waiting.isEmpty { return false }
+    let same = old.flatMap { hasOtherSubPatches(than: $0, catalogue) ? nil : $0 }
+    for (number, var scene) in waiting {
       // There may be thousands of lines, and most edits concern none of them.
-      if let old, let before = old.scenes[number], before.state.revision === scene.state.revision,
-        before.waiting == scene.waiting
-      {
-        let isSame = hasSameSubPatches ?? !hasOtherSubPatches(than: old, catalogue)
-        hasSameSubPatches = isSame
-        if isSame { continue }
+      let before = same?.scenes[number].flatMap {
+        scene.state.hasOtherSubPatches(than: $0.state, catalogue) ? nil : $0
       }
-      var scene = scene
-      guard scene.endWaiting(beside: self, catalogue) else { continue }
+      let places = before.map { scene.waiting.differing(from: $0.waiting) } ?? scene.waiting.keys
+      guard scene.endWaiting(places, beside: self, catalogue) else { continue }
       scenes[number] = scene
       hasChanged = true
     }
     return hasChanged
   }
 
-  /// True when the edit has touched a sub-patch or what is inside one.
+  /// True when sub-patches may differ, or what is inside or published.
   private func hasOtherSubPatches(than old: Patch, _ catalogue: KindCatalogue) -> Bool {
-    guard let touched else { return true }
-    return touched.nodes.contains { id in
-      [old[id], self[id]].contains { node in
-        guard let node else { return false }
-        return node.name.utf8.contains(UInt8(ascii: "/")) || catalogue[node.kind]?.isContainer != false
+    let differing = Differing(self, old)
+    if !differing.around.isEmpty || settings.publications != old.settings.publications { return true }
+    return differing.nodes.contains { name in
+      [old[named: name], self[named: name]].contains {
+        $0.map { catalogue[$0.kind]?.isContainer != false } ?? false
       }
     }
   }

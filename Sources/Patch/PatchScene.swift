@@ -1,5 +1,3 @@
-import OrderedCollections
-
 /// A stored state of a patch: its nodes with their settings, and its cables. It is absolute: it stays as it was stored
 /// while the patch goes on, except that its nodes follow when theirs are renamed. Other programs and their cables, the
 /// connections of endpoints (`port`, `connect`, `device`) and the settings of the patch as a whole are no part of it, but
@@ -18,7 +16,7 @@ public struct PatchScene: Sendable {
   private(set) var links: [String: [ParameterPath: Value]] = [:]
   /// Lines about what is inside sub-patches whose files are not there, by the lines without their values. They wait until a
   /// patch with those files is read.
-  var waiting: OrderedDictionary<Edit, Edit> = [:]
+  var waiting = WaitingLines()
 
   /// Numbers of scenes.
   public static let numbers = 1...99
@@ -216,6 +214,7 @@ extension PatchScene: Hashable {
     func remarks(_ patch: Patch) -> [CableName: Comments] {
       Dictionary(uniqueKeysWithValues: patch.cables.values.map { (patch.name(of: $0.ends), $0.comments) })
     }
+    if Differing(state, other.state).isEmpty { return true }
     let none = NodeID(raw: 0)
     return state.nodes.values.allSatisfy { $0.with(id: none) == other.state[named: $0.name]?.with(id: none) }
       && remarks(state) == remarks(other.state)
@@ -227,11 +226,14 @@ extension PatchScene: Hashable {
     guard ours.nodes.count == theirs.nodes.count, ours.cables.count == theirs.cables.count else {
       return false
     }
-    for node in ours.nodes.values {
-      guard let same = theirs[named: node.name], same.kind == node.kind, same.settings == node.settings
+    let differing = Differing(ours, theirs)
+    for name in differing.nodes {
+      guard let node = ours[named: name], let same = theirs[named: name], same.kind == node.kind,
+        same.settings == node.settings
       else { return false }
     }
-    for cable in ours.cables.values {
+    let receivers = differing.receivers.lazy.compactMap { ours.id(named: $0) }
+    for cable in receivers.flatMap({ ours.incoming[$0] ?? [] }).compactMap({ ours.cables[$0] }) {
       let name = ours.name(of: cable.ends)
       guard let source = theirs.id(named: name.source.node),
         let destination = theirs.id(named: name.destination.node),

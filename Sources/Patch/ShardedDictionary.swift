@@ -2,7 +2,7 @@
 /// cables an edit would otherwise copy them all.
 public struct ShardedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private static var shardCount: Int { 128 }
-  private var shards: [[Key: Value]]
+  private(set) var shards: [[Key: Value]]
   /// Number of entries.
   public private(set) var count = 0
 

@@ -82,15 +82,16 @@ extension Patch {
 
   /// Nodes directly inside a sub-patch, in file order.
   package func nodes(inside path: String) -> [Node] {
-    let found = inside[path] ?? []
-    if found.count < 2 { return found.compactMap { nodes[$0] } }
-    // A search for each of them would look at the whole patch as often.
-    let wanted = Set(found)
-    return found.count > 8
-      ? nodes.values.filter { wanted.contains($0.id) }
-      : found.sorted { (nodes.index(forKey: $0) ?? 0) < (nodes.index(forKey: $1) ?? 0) }.compactMap {
-        nodes[$0]
-      }
+    inOrder(Set(inside[path] ?? []))
+  }
+
+  /// These nodes, in file order.
+  func inOrder(_ ids: Set<NodeID>) -> [Node] {
+    if ids.count < 2 { return ids.compactMap { nodes[$0] } }
+    // A search for each of many would look at the whole patch as often.
+    if ids.count > 8 { return nodes.values.filter { ids.contains($0.id) } }
+    return ids.compactMap { id in nodes.index(forKey: id).map { (index: $0, id: id) } }
+      .sorted { $0.index < $1.index }.compactMap { nodes[$0.id] }
   }
 
   /// All nodes inside a sub-patch, at any depth, in file order.
@@ -103,7 +104,7 @@ extension Patch {
       }
     }
     collect(path)
-    return found.isEmpty ? [] : nodes.values.filter { found.contains($0.id) }
+    return inOrder(found)
   }
 
   /// The same patch with its nodes as a reading of its file finds them: what another file has inside stands right behind its

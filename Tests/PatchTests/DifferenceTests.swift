@@ -59,7 +59,7 @@ import Testing
   @Test(arguments: searchSeeds(51, 52, 53, 54, 55))
   func itsLinesLeadExactlyToTheOtherPatchCommentsAndOrderIncluded(seed: UInt64) throws {
     print("seed", seed)
-    var random = RandomEdits(seed: seed)
+    var random = RandomEdits(seed: seed, catalogue: catalogue)
     var states: [Patch] = [Patch(), read(example)]
     var patch = states[1]
     for step in 0..<1200 {

@@ -131,7 +131,7 @@ import Testing
   @Test(arguments: searchSeeds(1, 2, 3, 20_261_123))
   func pastingAllOfARandomPatchIntoItselfAddsItAgain(seed: UInt64) throws {
     print("seed", seed)
-    var edits = RandomEdits(seed: seed &+ 700)
+    var edits = RandomEdits(seed: seed &+ 700, catalogue: catalogue)
     var patch = start
     for _ in 0..<300 {
       guard let change = try? patch.applying(edits.next(for: patch), catalogue: catalogue) else { continue }

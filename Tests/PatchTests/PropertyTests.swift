@@ -11,7 +11,7 @@ import Testing
   @Test(arguments: seeds)
   func undoingEverythingGivesTheFirstPatchExactlyRedoingEverythingTheLast(seed: UInt64) throws {
     print("seed", seed)
-    var edits = RandomEdits(seed: seed)
+    var edits = RandomEdits(seed: seed, catalogue: catalogue)
     var patch = read(example)
     var history = History()
     var states = [patch]
@@ -73,7 +73,7 @@ import Testing
   @Test(arguments: seeds)
   func aSavedPatchReadsBackAsTheSameDocumentAndSavesAsTheSameBytes(seed: UInt64) throws {
     print("seed", seed)
-    var edits = RandomEdits(seed: seed &+ 100)
+    var edits = RandomEdits(seed: seed &+ 100, catalogue: catalogue)
     var patch = Patch()
     for step in 0..<1500 {
       guard let change = try? patch.applying(edits.next(for: patch), catalogue: catalogue) else { continue }
@@ -91,7 +91,7 @@ import Testing
   @Test(arguments: seeds)
   func theLineThatDescribesAnEditDoesTheSameAsTheEdit(seed: UInt64) throws {
     print("seed", seed)
-    var edits = RandomEdits(seed: seed &+ 200)
+    var edits = RandomEdits(seed: seed &+ 200, catalogue: catalogue)
     var patch = read(example)
     for _ in 0..<1500 {
       let edit = edits.next(for: patch)

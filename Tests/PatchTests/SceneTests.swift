@@ -163,7 +163,7 @@ import Testing
   @Test(arguments: searchSeeds(61, 62, 63, 64))
   func recallsAreAbsoluteAndTheSameAsTheirEditsByHand(seed: UInt64) throws {
     print("seed", seed)
-    var random = RandomEdits(seed: seed)
+    var random = RandomEdits(seed: seed, catalogue: catalogue)
     var patch = read(example)
     var recalls = 0
     for step in 0..<900 {

@@ -105,7 +105,7 @@ import Testing
   @Test(arguments: searchSeeds(41, 42, 43, 44))
   func randomEditsOnBothSidesGiveAPatchThatHolds(seed: UInt64) throws {
     print("seed", seed)
-    var edits = RandomEdits(seed: seed)
+    var edits = RandomEdits(seed: seed, catalogue: catalogue)
     var base = read(example)
     func walk(_ patch: Patch, _ steps: Int) -> Patch {
       var patch = patch

@@ -14,10 +14,8 @@ struct ChangeScene: EditVerbs {
       draft.patch.scenes[number] = scene
     case .edit(let edit):
       var scene = try draft.patch.scene(number)
-      // The only owner of its lines that wait, which may be thousands.
-      draft.patch.scenes[number] = nil
-      defer { draft.patch.scenes[number] = scene }
       try scene.apply(edit, catalogue: draft.catalogue)
+      draft.patch.scenes[number] = scene
     case .drop:
       _ = try draft.patch.scene(number)
       draft.patch.scenes[number] = nil

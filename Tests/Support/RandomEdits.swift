@@ -1,22 +1,53 @@
 import Patch
-import TestSupport
+import PatchLanguage
 
 /// Random edits; some will be refused.
-struct RandomEdits {
-  var random: SeededGenerator
+public struct RandomEdits {
+  /// The source of chance.
+  public var random: SeededGenerator
   private var counter = 0
   /// Files of sub-patches; with them more edits are about these, and about scenes.
   private let files: [String]
+  private let catalogue: KindCatalogue
 
-  init(seed: UInt64, files: [String] = []) {
+  /// Edits of nodes of these kinds.
+  public init(seed: UInt64, files: [String] = [], catalogue: KindCatalogue) {
     random = SeededGenerator(seed: seed)
     self.files = files
+    self.catalogue = catalogue
+  }
+
+  /// Texts of patches to which edits lead from one, each as a reading finds it: edits inside a file are lost. The last one
+  /// that is saved with another text than it is read from; nil: none.
+  public mutating func texts(
+    _ count: Int, from start: String, file: String
+  ) -> (texts: [String], unstable: String?) {
+    func read(_ text: String) -> (patch: Patch, isWhole: Bool) {
+      let (patch, found) = PatchReader.read(text, file: file, catalogue: catalogue)
+      return (patch, !found.contains { $0.severity == .error })
+    }
+    func text(_ patch: Patch) -> String { PatchWriter.write(patch, catalogue: catalogue) }
+    var patch = read(start).patch
+    var (texts, unstable): ([String], String?) = ([], nil)
+    var steps = 0
+    while texts.count < count {
+      guard let change = try? patch.applying(next(for: patch), catalogue: catalogue) else { continue }
+      let (again, isWhole) = read(text(change.patch))
+      if !isWhole { continue }
+      patch = again
+      steps += 1
+      if steps % 12 > 0 { continue }
+      let found = text(patch)
+      if text(read(found).patch) == found { texts.append(found) } else { unstable = found }
+    }
+    return (texts, unstable)
   }
 
   private mutating func pick<T>(_ values: [T]) -> T { values.randomElement(using: &random)! }
   private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 
-  mutating func next(for patch: Patch) -> Edit {
+  /// The next edit, which may be refused.
+  public mutating func next(for patch: Patch) -> Edit {
     let names = patch.names
     if names.count < 3 { return add(names) }
     let name = pick(names)
