@@ -122,6 +122,8 @@ extension Patch {
   /// The patch after an edit that says all that happens, such as the inverse of another one.
   public func applying(exactly edit: Edit, catalogue: KindCatalogue) throws(EditError) -> Change {
     var draft = Draft(patch: self, catalogue: catalogue)
+    // It may bring back what a file had.
+    draft.acceptsUnknownKinds = true
     draft.patch.touched = Touched(since: revision)
     let inverse = try draft.perform(edit)
     return finishing(&draft, edit, inverse: inverse)

@@ -137,6 +137,14 @@ struct Rehearsal {
     return doubts
   }
 
+  /// Performs an edit that says all that happens.
+  mutating func perform(exactly edit: Edit) throws(EditError) {
+    let change = try patch.applying(exactly: edit, catalogue: catalogue)
+    history.record(change, describing: edit.line, catalogue: catalogue)
+    depth = (depth.undo + 1, 0)
+    patch = change.patch
+  }
+
   /// Replaces the newest edit.
   mutating func amend(_ edit: Edit) throws(EditError) {
     guard

@@ -131,8 +131,7 @@ extension Session {
     let known = reading(of: patch, with: catalogue).faults
     shelf.put(bytes, at: place)
     do {
-      let edits = try PatchDifference.edits(from: patch, to: target, catalogue: catalogue)
-      if !edits.isEmpty { try perform(exactly: edits.count == 1 ? edits[0] : .all(edits)) }
+      try edit(to: target)
     } catch {
       shelf.put(old, at: place)
       throw error

@@ -111,12 +111,12 @@ extension Session {
     _ edit: Edit, amending step: Int? = nil
   ) throws(EditError) -> String {
     followMaps()
-    return try perform(edit, amending: step, acceptsUnknownKinds: false)
+    return try perform(edit, amending: step, isMoved: false)
   }
 
   /// `isMoved`: maps have moved its values already.
   @discardableResult func perform(
-    _ edit: Edit, amending step: Int? = nil, acceptsUnknownKinds: Bool, isMoved: Bool = false
+    _ edit: Edit, amending step: Int?, isMoved: Bool
   ) throws(EditError) -> String {
     let start = monotonicTime()
     let edit = try withFoundPrograms(edit)
@@ -131,8 +131,7 @@ extension Session {
       record(.amend(line))
       journaled.redo = 0
     } else {
-      let applied = try patch.applyingCanonically(
-        withStates(edit), catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
+      let applied = try patch.applyingCanonically(withStates(edit), catalogue: catalogue)
       (change, line) = (applied.change, applied.edit.line)
       try change.patch.checkTargets(of: applied.edit, catalogue: catalogue)
       record(.edit(line))

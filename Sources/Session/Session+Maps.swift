@@ -57,7 +57,7 @@ extension Session {
     let edits = gesture.values.compactMap { edit(moving: $0.target, to: $0.value) }
     guard !edits.isEmpty else { return }
     do throws(EditError) {
-      try perform(.joined(edits), amending: gesture.edit, acceptsUnknownKinds: false, isMoved: true)
+      try perform(.joined(edits), amending: gesture.edit, isMoved: true)
       mapGesture?.edit = history.newest
     } catch {
       // The newest edit is another one, which later movements must not replace.

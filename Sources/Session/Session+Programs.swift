@@ -165,7 +165,7 @@ extension Session {
       edits += keepEnds(node, names)
     }
     guard !edits.isEmpty else { return }
-    let line = try perform(.joined(edits), amending: nil, acceptsUnknownKinds: false)
+    let line = try perform(.joined(edits), amending: nil, isMoved: false)
     notice(.news("kept in the patch, as it was ended elsewhere: \(line)"))
   }
 

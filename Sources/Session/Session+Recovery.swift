@@ -160,8 +160,11 @@ extension Rehearsal {
       case .redo:
         guard history.canRedo else { return false }
         try perform(.redo)
-      case .edit(let line), .apply(let line):
+      case .edit(let line):
         try perform(statement(line))
+      case .apply(let line):
+        guard case .edit(let edit) = try statement(line) else { return false }
+        try perform(exactly: edit)
       case .amend(let line):
         guard history.canUndo, case .edit(let edit) = try statement(line) else { return false }
         try amend(edit)

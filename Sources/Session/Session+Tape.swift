@@ -32,7 +32,7 @@ extension Session {
     guard let tape else { return body() }
     let happening = happening()
     switch happening {
-    case .edit, .amend, .undo, .redo: tape.noteMovements(engine)
+    case .edit, .amend, .apply, .undo, .redo: tape.noteMovements(engine)
     default: break
     }
     tape.note(happening, engine, body)
@@ -88,7 +88,7 @@ extension Session {
       tape.doubt("a step of the history")
       return .panic
     }
-    return .edit(back.inverse.line)
+    return .apply(back.inverse.line)
   }
 
   func followTape() {
@@ -334,6 +334,12 @@ extension Session {
     case .amend(let line):
       let statement = try StatementParser.parse(line, patch: patch, catalogue: catalogue)
       if case .edit(let edit) = statement { try perform(edit, amending: newestEdit) }
+    case .apply(let line):
+      let statement = try StatementParser.parse(line, patch: patch, catalogue: catalogue)
+      due = now
+      defer { due = nil }
+      followMaps()
+      if case .edit(let edit) = statement { try perform(exactly: edit) }
     case .undo: try undo()
     case .redo: try redo()
     case .panic: engine.panic()

@@ -72,11 +72,11 @@ extension Session {
     return Version(bytes: bytes, patch: theirs, diagnostics: found)
   }
 
-  /// Edits the patch until it equals `target`.
-  private func edit(to target: Patch) throws {
+  /// Edits the patch until it equals `target`, which has its own insides of sub-patches: no edit means others of the same file,
+  /// or what a file has.
+  func edit(to target: Patch) throws {
     let edits = try PatchDifference.edits(from: patch, to: target, catalogue: catalogue)
-    guard !edits.isEmpty else { return }
-    try perform(edits.count == 1 ? edits[0] : .all(edits), acceptsUnknownKinds: true)
+    if !edits.isEmpty { try perform(exactly: .joined(edits)) }
   }
 
   private func accept(_ bytes: [UInt8], as version: Patch) {

@@ -14,6 +14,7 @@ import Realtime
 /// | sostenuto 1             the patch as it was opened, each line after "| "
 /// at 0 file piano           the file of a node is loaded
 /// at 4800 edit set dist.drive 6dB
+/// at 4800 apply set verb/tank.time 6ms   the same, as it stands: nothing comes with it from files, or in others of one file
 /// at 4864 known 4800        what follows at this frame was decided when all before 4800 was known
 /// at 4864 settle            fades were over, and what follows from that begins
 /// at 4900 moved 12          the patch has the first 12 movements of maps: the edits that follow were made with these
@@ -36,6 +37,7 @@ struct TakeJournal: Equatable {
   enum Happening: Equatable {
     case edit(String)
     case amend(String)
+    case apply(String)
     case undo, redo, panic
     case moved(Int)
     case known(Int64)
@@ -228,6 +230,7 @@ extension TakeJournal.Happening {
     switch words[0] {
     case "edit": self = .edit(rest(1))
     case "amend": self = .amend(rest(1))
+    case "apply": self = .apply(rest(1))
     case "undo": self = .undo
     case "redo": self = .redo
     case "panic": self = .panic
@@ -287,6 +290,7 @@ extension TakeJournal.Happening {
     switch self {
     case .edit(let line): "edit \(line)"
     case .amend(let line): "amend \(line)"
+    case .apply(let line): "apply \(line)"
     case .undo: "undo"
     case .redo: "redo"
     case .panic: "panic"

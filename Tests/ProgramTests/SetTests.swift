@@ -113,7 +113,8 @@ import Testing
     let lines = journal.split(separator: "\n", omittingEmptySubsequences: false)
     func isEdit(_ line: Substring) -> Bool {
       let words = line.split(separator: " ")
-      return words.count > 2 && words[0] == "at" && ["edit", "amend", "undo", "redo"].contains(words[2])
+      return words.count > 2 && words[0] == "at"
+        && ["edit", "amend", "apply", "undo", "redo"].contains(words[2])
     }
     let edits = lines.filter(isEdit)
     #expect(edits.count > 15, "\(journal)")

@@ -97,7 +97,7 @@ import Testing
         let line = Self.gains(&random)
         guard let step = gesture, step == session.newestEdit, !line.isEmpty else { continue }
         // As when the audio thread moves something after the session has looked for it.
-        _ = try session.perform(try edit(line, session), amending: step, acceptsUnknownKinds: false)
+        _ = try session.perform(try edit(line, session), amending: step, isMoved: false)
         done.append("and \(line)")
       case 6:
         let line = "map mi.cc74 -> main.master -20dB..0dB takeover=jump"
@@ -144,7 +144,7 @@ import Testing
     try session.renderOneBlock()
     try session.renderOneBlock()
     _ = try session.perform(
-      try edit("set main[0,0] -6dB", session), amending: session.newestEdit, acceptsUnknownKinds: false)
+      try edit("set main[0,0] -6dB", session), amending: session.newestEdit, isMoved: false)
     try session.renderOneBlock()
     let again = try replayed(session, folder)
     #expect(again.contains("set main[0,0] -6dB") && !again.contains("set main[1,1]"), "\(again)")

@@ -54,6 +54,7 @@ import Testing
       .init(frame: 4, happening: .midi(port: 2, Event(.bend, channel: 3, value: -0.25))),
       .init(frame: 5, happening: .closed(port: 2)), .init(frame: 6, happening: .load(isHigh: true)),
       .init(frame: 7, happening: .rate(44100)), .init(frame: 8, happening: .amend("set a.gain 4dB")),
+      .init(frame: 8, happening: .apply("set a.gain 5dB")),
       .init(frame: 8, happening: .undo), .init(frame: 8, happening: .redo),
       .init(frame: 9, happening: .panic), .init(frame: 9, happening: .moved(17)),
       .init(frame: 9, happening: .known(7)), .init(frame: 9, happening: .settle),
