@@ -12,12 +12,12 @@ extension Voices {
     switch number {
     case 64:
       state.pointee.isSustaining = value >= 64
-      if value < 64 { dropPedal(midi, isSostenuto: false, at: frame) }
+      if value < 64 { liftSustain(midi, at: frame) }
     case 66:
       let isDown = value >= 64
       if isDown, !state.pointee.isSostenuto { catchNotes(midi) }
       state.pointee.isSostenuto = isDown
-      if !isDown { dropPedal(midi, isSostenuto: true, at: frame) }
+      if !isDown { liftSostenuto(midi, at: frame) }
     case MPEZones.brightness:
       state.pointee.timbre = value
       follow(midi, at: frame)
@@ -42,23 +42,42 @@ extension Voices {
   @_noLocks func catchNotes(_ midi: Int) {
     var channel = 0
     while channel < count {
-      if channels[channel].isDown, keys.zones.reaches(midi, Int(channels[channel].midi)) {
-        channels[channel].isCaught = true
+      let own = Int(channels[channel].midi)
+      if channels[channel].isDown, keys.zones.reaches(midi, own) {
+        channels[channel].caught.insert(Caught(isMaster: midi != own))
       }
       channel &+= 1
     }
   }
 
-  /// A pedal holds no notes any more.
-  @_noLocks mutating func dropPedal(_ midi: Int, isSostenuto: Bool, at frame: Int) {
+  /// Notes that the other sustain pedal of their zone holds go on.
+  @_noLocks private mutating func liftSustain(_ midi: Int, at frame: Int) {
     var channel = 0
     while channel < count {
       let voice = channels + channel
-      if isSostenuto ? voice.pointee.isCaught : voice.pointee.isSustained,
-        keys.zones.reaches(midi, Int(voice.pointee.midi))
-      {
-        if voice.pointee.isDown || (isSostenuto ? voice.pointee.isSustained : voice.pointee.isCaught) {
-          if isSostenuto { voice.pointee.isCaught = false } else { voice.pointee.isSustained = false }
+      let own = Int(voice.pointee.midi)
+      if voice.pointee.isSustained, keys.zones.reaches(midi, own), !sustains(own) {
+        if voice.pointee.isDown || voice.pointee.caught.isAny {
+          voice.pointee.isSustained = false
+        } else {
+          end(channel, at: frame)
+        }
+      }
+      channel &+= 1
+    }
+  }
+
+  /// Likewise for sostenuto pedals.
+  @_noLocks private mutating func liftSostenuto(_ midi: Int, at frame: Int) {
+    var channel = 0
+    while channel < count {
+      let voice = channels + channel
+      let own = Int(voice.pointee.midi)
+      if voice.pointee.caught.isAny, keys.zones.reaches(midi, own) {
+        var rest = voice.pointee.caught
+        rest.remove(Caught(isMaster: midi != own))
+        if rest.isAny || voice.pointee.isDown || voice.pointee.isSustained {
+          voice.pointee.caught = rest
         } else {
           end(channel, at: frame)
         }

@@ -101,7 +101,7 @@ extension Voices {
       if voice.isHeld, Int(voice.midi) == note.midi, Int(voice.key) == note.key {
         take(channel, note, place: voice.place, at: frame)
         // The sostenuto pedal holds the key's string, struck again or not.
-        channels[channel].isCaught = voice.isCaught
+        channels[channel].caught = voice.caught
         found = true
       }
       channel &+= 1
@@ -136,7 +136,7 @@ extension Voices {
     voice.pointee.key = UInt8(truncatingIfNeeded: note.key)
     voice.pointee.isDown = true
     voice.pointee.isSustained = false
-    voice.pointee.isCaught = false
+    voice.pointee.caught = Caught()
     voice.pointee.turn = turn
     voice.pointee.place = place
     let pitch = note.pitch + place * detune * (1 / 1200)
@@ -230,7 +230,7 @@ extension Voices {
     turn &+= 1
     channels[channel].isDown = false
     channels[channel].isSustained = false
-    channels[channel].isCaught = false
+    channels[channel].caught = Caught()
     channels[channel].turn = turn
   }
 
@@ -247,7 +247,7 @@ extension Voices {
       if voice.pointee.isDown, Int(voice.pointee.midi) == midi, Int(voice.pointee.key) == key {
         // Keys that the pedals hold have no other gate, so nothing is written.
         if isSustaining { voice.pointee.isSustained = true }
-        if voice.pointee.isSustained || voice.pointee.isCaught {
+        if voice.pointee.isSustained || voice.pointee.caught.isAny {
           voice.pointee.isDown = false
         } else {
           end(channel, at: frame)

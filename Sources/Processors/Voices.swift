@@ -349,10 +349,10 @@ struct VoiceChannel: BitwiseCopyable {
   /// Of the note's events.
   var midi: UInt8 = 0
   var key: UInt8 = 0
-  /// The key is down; the sustain pedal holds the note without it; the sostenuto pedal has caught it.
+  /// The key is down; a sustain pedal holds the note without it; sostenuto pedals have caught it.
   var isDown = false
   var isSustained = false
-  var isCaught = false
+  var caught = Caught()
   /// It has had a note.
   var isUsed = false
   /// The gate is 0 in the next frame, and then 1 in one frame at least.
@@ -375,7 +375,7 @@ struct VoiceChannel: BitwiseCopyable {
 
   @_noLocks init() {}
 
-  var isHeld: Bool { @_noLocks get { isDown || isSustained || isCaught } }
+  var isHeld: Bool { @_noLocks get { isDown || isSustained || caught.isAny } }
 
   mutating func stretch(by factor: Double) {
     pitch.stretch(by: factor)

@@ -1,6 +1,7 @@
 import Glibc
 import Patch
 import Realtime
+import TestSupport
 import Testing
 
 @testable import Processors
@@ -308,6 +309,26 @@ struct VoicesTests {
     #expect(isNear(at(Out.pitch, 1900), [1 + 2 / 12, 2 / 12]))
     #expect(isNear(at(Out.pressure, 900), [0, 1]) && isNear(at(Out.timbre, 900), [1, -1]))
     #expect(held(out, 1999) == [0, 1] && held(out, 2000) == [0])
+  }
+
+  /// Keys and pedals on a zone's master and on its members: neither pedal ends what the other one holds.
+  @Test(arguments: 1...20) func aNoteSoundsWhileAPedalOfItsZoneHoldsIt(seed: UInt64) {
+    let isUpper = seed % 2 == 0
+    let bench = bench(4, [Voices.mpe: [isUpper ? 2 : 1]])
+    let story = PedalStory(
+      master: isUpper ? 15 : 0, members: isUpper ? [14, 3] : [1, 9], count: 200, seed: seed)
+    for (index, step) in story.steps.enumerated() {
+      let channel = UInt8(step.channel)
+      let key = 40 + channel
+      let note = step.isDown ? on(key, 100, channel) : off(key, channel)
+      bench.events.append(
+        (index * 10, step.control == 0 ? note : control(UInt8(step.control), step.isDown ? 127 : 0, channel)))
+    }
+    let out = bench.run(2000)
+    let wrong = story.steps.indices.first { index in
+      Set(keys(out, index * 10 + 9).map { $0 - 40 }) != story.steps[index].sounding
+    }
+    #expect(wrong == nil)
   }
 
   /// Configuration messages at random, of both zones, with no members too, and bend ranges: a zone that ended comes back,

@@ -144,4 +144,42 @@ import Testing
     _ = held.run(4800, [(14400, Event(.control, channel: 0, key: 123, value: 0))])
     #expect(held.kernel.voices == 0)
   }
+
+  /// Keys and pedals on a zone's master and on its members: neither pedal ends what the other one holds.
+  @Test(arguments: 1...10) func aNoteSoundsWhileAPedalOfItsZoneHoldsIt(seed: UInt64) throws {
+    let isUpper = seed % 2 == 0
+    let rig = try rig("ampeg_release=0.001", zones: isUpper ? 2 : 1)
+    let story = PedalStory(
+      master: isUpper ? 15 : 0, members: isUpper ? [14, 3] : [1, 9], count: 200, seed: seed)
+    for (index, step) in story.steps.enumerated() {
+      let channel = UInt8(step.channel)
+      let kind: Event.Kind = step.control > 0 ? .control : step.isDown ? .noteOn : .noteOff
+      let event = Event(
+        kind, channel: channel, key: step.control > 0 ? UInt8(step.control) : 40 + channel,
+        value: step.isDown ? 100 : 0)
+      _ = rig.run(480, [(index * 480, event)])
+      #expect(rig.kernel.voices == step.sounding.count, "step \(index): \(step)")
+      if rig.kernel.voices != step.sounding.count { return }
+    }
+  }
+
+  /// Notes that pedals hold end where the zones do: no pedal would reach them any more.
+  @Test(arguments: [64, 66]) func changedZonesLeaveNoNoteOnAPedal(pedal: UInt8) throws {
+    let rig = try rig("ampeg_release=0.01", zones: 1)
+    _ = rig.run(
+      4800, [on(2), (64, Event(.control, key: pedal, value: 127)), (128, Event(.noteOff, channel: 2, key: 60))])
+    #expect(rig.kernel.voices == 1)
+    rig.kernel.set(8, element: 0, to: 0, over: 0)
+    _ = rig.run(4800)
+    #expect(rig.kernel.voices == 0)
+  }
+
+  /// A member's own end of notes, under the pedals of the master.
+  @Test(arguments: [64, 66]) func anEndOfAllNotesEndsThoseOfTheMastersPedals(pedal: UInt8) throws {
+    let rig = try rig("ampeg_release=0.01", zones: 1)
+    _ = rig.run(
+      4800, [on(2), (64, Event(.control, key: pedal, value: 127)), (128, Event(.noteOff, channel: 2, key: 60))])
+    _ = rig.run(4800, [(4800, Event(.control, channel: 2, key: 123, value: 0))])
+    #expect(rig.kernel.voices == 0)
+  }
 }

@@ -108,9 +108,9 @@ extension Sampler {
         let pedals = voice.pointee.region.pointee.pedals
         let isSustained =
           pedals.sustain < 128
-          && controlValue(channel, Int(pedals.sustain), image) >= pedals.sustainLow
+          && pedalValue(channel, Int(pedals.sustain)) >= pedals.sustainLow
         voice.pointee.releaseVelocity = UInt8(releaseVelocity)
-        if isSustained || voice.pointee.isCaught {
+        if isSustained || voice.pointee.caught.isAny {
           voice.pointee.isHeld = false
           voice.pointee.isSustained = isSustained
         } else {
@@ -140,11 +140,21 @@ extension Sampler {
     control(channel, Control.sostenuto, 0, time: time, isMessage: false)
     for key in 0..<128 where downVelocity[channel &* 128 &+ key] > 0 { noteOff(channel, key, time: time) }
     control(channel, Control.sustain, 0, time: time, isMessage: false)
-    // Voices that sound although their key is up, for instance after a change of instrument.
+    // Voices that sound although their key is up, for instance after a change of instrument, or by a pedal of
+    // the channel's zone.
     var slot = nextActive(0)
     while slot >= 0 {
-      if Int(voicePool[slot].channel) == channel, voicePool[slot].isHeld { release(slot) }
+      let voice = voicePool + slot
+      if Int(voice.pointee.channel) == channel,
+        voice.pointee.isHeld || voice.pointee.isSustained || voice.pointee.caught.isAny
+      {
+        release(slot)
+      }
       slot = nextActive(slot &+ 1)
+    }
+    guard let image else { return }
+    for key in 0..<128 {
+      startWaiting(channel, key, image, sets: waiting[channel &* 128 &+ key], time: time)
     }
   }
 
@@ -172,20 +182,30 @@ extension Sampler {
 
   // MARK: Controllers
 
-  /// Value of a controller: as moved, or as set by the instrument.
+  /// Value of a controller: as moved on the channel or on its zone's master, or as set by the instrument.
   @_noLocks func controlValue(
     _ channel: Int, _ control: Int, _ image: UnsafeMutablePointer<InstrumentImage>?
   ) -> Float {
-    let standing = image == nil ? 0 : image!.pointee.controls[control]
     // MIDI has no others.
-    guard control < 128 else { return standing }
-    let value = controls[channel &* 128 &+ control]
-    if value >= 0 { return value }
-    let master = zones.master(of: channel)
-    if master != channel, controls[master &* 128 &+ control] >= 0 {
-      return controls[master &* 128 &+ control]
-    }
-    return standing
+    let isMoved = control < 128 && controls[channel &* 128 &+ control] >= 0
+    return ownValue(isMoved ? channel : zones.master(of: channel), control, image)
+  }
+
+  /// Value of a controller as moved on this very channel, or as set by the instrument.
+  @_noLocks private func ownValue(
+    _ channel: Int, _ control: Int, _ image: UnsafeMutablePointer<InstrumentImage>?
+  ) -> Float {
+    if control < 128, controls[channel &* 128 &+ control] >= 0 { return controls[channel &* 128 &+ control] }
+    return image == nil ? 0 : image!.pointee.controls[control]
+  }
+
+  /// Value of a controller that is a pedal: the channel's or its zone's, whichever is further down. Audio
+  /// thread.
+  @_noLocks func pedalValue(_ channel: Int, _ control: Int) -> Float {
+    let value = controlValue(channel, control, image)
+    // A master's that has not been moved is below all values.
+    let master = control < 128 ? controls[zones.master(of: channel) &* 128 &+ control] : -1
+    return master > value ? master : value
   }
 
   /// `isMessage`: received as a message, not derived from another one. Audio thread.
@@ -193,6 +213,7 @@ extension Sampler {
     _ channel: Int, _ number: Int, _ value: Float, time: Int64, isMessage: Bool = true
   ) {
     let before = controlValue(channel, number, image)
+    let pedal = ownValue(channel, number, image)
     let value = Self.limited(value)
     controls[channel &* 128 &+ number] = value
     switch number {
@@ -212,7 +233,7 @@ extension Sampler {
     case Control.portamentoFrom: portamentoFrom[channel] = Int16(value)
     default: break
     }
-    movePedals(channel, number, from: before, to: value)
+    movePedals(channel, number, from: pedal, to: value)
     if let image, image.pointee.waitingPedals != 0 { startWaiting(channel, number, image, time: time) }
     if value != before { follow(channel, UInt16(number)) }
     if isMessage || value != before { tell(channel, UInt16(number), value) }

@@ -9,16 +9,21 @@ extension Sampler {
     while slot >= 0 {
       let voice = voicePool + slot
       let pedals = voice.pointee.region.pointee.pedals
-      if zones.reaches(channel, Int(voice.pointee.channel)) {
-        if Int(pedals.sustain) == number, value < pedals.sustainLow, voice.pointee.isSustained {
-          voice.pointee.isSustained = false
-          if !voice.pointee.isCaught { release(slot) }
+      let own = Int(voice.pointee.channel)
+      if zones.reaches(channel, own) {
+        if Int(pedals.sustain) == number {
+          if voice.pointee.isSustained, pedalValue(own, number) < pedals.sustainLow {
+            voice.pointee.isSustained = false
+            if !voice.pointee.caught.isAny { release(slot) }
+          }
         } else if Int(pedals.sostenuto) == number {
+          let pedal = Caught(isMaster: channel != own)
           if before < pedals.sostenutoLow, value >= pedals.sostenutoLow {
-            if voice.pointee.isHeld { voice.pointee.isCaught = true }
-          } else if value < pedals.sostenutoLow, voice.pointee.isCaught {
-            voice.pointee.isCaught = false
-            if !voice.pointee.isHeld, !voice.pointee.isSustained { release(slot) }
+            if voice.pointee.isHeld { voice.pointee.caught.insert(pedal) }
+          } else if value < pedals.sostenutoLow, voice.pointee.caught.isAny {
+            voice.pointee.caught.remove(pedal)
+            let isHeld = voice.pointee.isHeld || voice.pointee.isSustained || voice.pointee.caught.isAny
+            if !isHeld { release(slot) }
           }
         }
       }
@@ -34,10 +39,10 @@ extension Sampler {
     for set in 0..<image.pointee.pedalCount {
       let pedals = image.pointee.pedals[set]
       guard Int(pedals.sostenuto) == number else { continue }
-      let bit = UInt8(1) &<< UInt8(set)
       let goesDown = before < pedals.sostenutoLow && value >= pedals.sostenutoLow
       guard goesDown || value < pedals.sostenutoLow else { continue }
       for other in 0..<Self.channels where zones.reaches(channel, other) {
+        let bit = UInt16(1) &<< UInt16(other == channel ? set : set &+ 8)
         for place in other &* 128..<(other &+ 1) &* 128 {
           if !goesDown {
             caught[place] &= ~bit
@@ -49,14 +54,24 @@ extension Sampler {
     }
   }
 
+  /// The sostenuto pedals of a set that hold a key. Audio thread.
+  @_noLocks func pedals(_ channel: Int, _ key: Int, set: UInt8) -> Caught {
+    let bits = caught[channel &* 128 &+ key] &>> UInt16(set)
+    var pedals = Caught()
+    if bits & 1 != 0 { pedals.insert(Caught(isMaster: false)) }
+    if bits & 256 != 0 { pedals.insert(Caught(isMaster: true)) }
+    return pedals
+  }
+
   /// Bit mask of the instrument's pedal sets that hold a key's note. Audio thread.
   @_noLocks func holdingPedals(
     _ channel: Int, _ key: Int, _ image: UnsafeMutablePointer<InstrumentImage>
   ) -> UInt8 {
-    var holding = caught[channel &* 128 &+ key]
+    let bits = caught[channel &* 128 &+ key]
+    var holding = UInt8(truncatingIfNeeded: bits | bits &>> 8)
     for set in 0..<image.pointee.pedalCount {
       let pedals = image.pointee.pedals[set]
-      if pedals.sustain < 128, controlValue(channel, Int(pedals.sustain), image) >= pedals.sustainLow {
+      if pedals.sustain < 128, pedalValue(channel, Int(pedals.sustain)) >= pedals.sustainLow {
         holding |= 1 &<< UInt8(set)
       }
     }
@@ -76,16 +91,23 @@ extension Sampler {
     guard isPedal else { return }
     for other in 0..<Self.channels where zones.reaches(channel, other) {
       for key in 0..<128 {
-        let place = other &* 128 &+ key
-        guard waiting[place] != 0 else { continue }
-        let due = waiting[place] & ~holdingPedals(other, key, image)
-        guard due != 0 else { continue }
-        waiting[place] &= ~due
-        var note = releasedNote(other, key, velocity: pending[place], time: time)
-        note.pedals = due
-        start(image, note)
+        guard waiting[other &* 128 &+ key] != 0 else { continue }
+        startWaiting(other, key, image, sets: ~holdingPedals(other, key, image), time: time)
       }
     }
+  }
+
+  /// Starts a key's release regions that wait for pedals of these sets. Audio thread.
+  @_noLocks mutating func startWaiting(
+    _ channel: Int, _ key: Int, _ image: UnsafeMutablePointer<InstrumentImage>, sets: UInt8, time: Int64
+  ) {
+    let place = channel &* 128 &+ key
+    let due = waiting[place] & sets
+    guard due != 0 else { return }
+    waiting[place] &= ~due
+    var note = releasedNote(channel, key, velocity: pending[place], time: time)
+    note.pedals = due
+    start(image, note)
   }
 
   /// The note for release regions, with the time that the key was held, and whether its note still sounds.

@@ -182,8 +182,7 @@ extension Sampler {
     voice.isOdd = noteCount & 1 == 1
     voice.releaseVelocity = note.isRelease ? UInt8(note.releaseVelocity) : 0
     voice.order = order
-    voice.isCaught =
-      !note.isRelease && caught[note.channel &* 128 &+ note.key] >> region.pointee.pedalSet & 1 == 1
+    if !note.isRelease { voice.caught = pedals(note.channel, note.key, set: region.pointee.pedalSet) }
     facts[slot] = lastNote.facts(at: eventTime, since: loadTime, rate: rate)
     facts[slot].tuning =
       note.isByControl ? 0 : keyTuning(note.channel, note.key) * region.pointee.keyTrack * 0.01

@@ -3,6 +3,8 @@ import Realtime
 extension Sampler {
   /// Sets the zones by the parameter `mpe`, and resets the bend ranges. Audio thread.
   @_noLocks mutating func setZones(_ choice: Int) {
+    // As for a message: notes end in the zones in which they began, with the pedals that hold them.
+    for channel in 0..<Self.channels { endNotes(channel, time: eventTime) }
     zones = MPEZones(choice)
     resetBendRanges()
   }

@@ -61,14 +61,14 @@ public struct Sampler: Kernel {
   let noteValues: UnsafeMutablePointer<Float>
   /// By channel and key. `downVelocity`: velocity while down, 0 while up; `downTime`: time of the note on.
   /// `began`: 1 if that started anything. `pending`: velocity of a released key whose release regions wait
-  /// for pedals; `waiting`: bit mask of these pedal sets. `caught`: bit mask of the sostenuto pedals that
-  /// hold the key.
+  /// for pedals; `waiting`: bit mask of these pedal sets. `caught`: bit mask of the sets whose
+  /// sostenuto pedals hold the key, the channel's own in the low byte, its zone's in the high one.
   let downVelocity: UnsafeMutablePointer<UInt8>
   let downTime: UnsafeMutablePointer<Int64>
   let began: UnsafeMutablePointer<UInt8>
   let pending: UnsafeMutablePointer<UInt8>
   let waiting: UnsafeMutablePointer<UInt8>
-  let caught: UnsafeMutablePointer<UInt8>
+  let caught: UnsafeMutablePointer<UInt16>
   let sequence: UnsafeMutablePointer<UInt32>
   var keysDown = 0
   var image: UnsafeMutablePointer<InstrumentImage>?
@@ -168,7 +168,7 @@ public struct Sampler: Kernel {
     began = arena.take(UInt8.self, Self.channels * 128)
     pending = arena.take(UInt8.self, Self.channels * 128)
     waiting = arena.take(UInt8.self, Self.channels * 128)
-    caught = arena.take(UInt8.self, Self.channels * 128)
+    caught = arena.take(UInt16.self, Self.channels * 128)
     sequence = arena.take(UInt32.self, Self.counters)
     effects = EffectChains(&arena)
     rate = Float(configuration.rate)
@@ -236,7 +236,7 @@ public struct Sampler: Kernel {
     loadTime = -1
     // These bits refer to the old instrument's pedal sets.
     setMemory(waiting, 0, Self.channels &* 128)
-    setMemory(caught, 0, Self.channels &* 128)
+    setMemory(caught, 0, Self.channels &* 128 &* 2)
     findPrograms()
     setMemory(sequence, 0, Self.counters &* 4)
   }

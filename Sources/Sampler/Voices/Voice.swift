@@ -48,8 +48,8 @@ struct Voice {
   var isOfKeyDown = false
   /// The key is up, and a pedal holds the note.
   var isSustained = false
-  /// The sostenuto pedal holds it.
-  var isCaught = false
+  /// Sostenuto pedals hold it.
+  var caught = Caught()
   /// The release has begun.
   var isReleased = false
   /// Stolen: it fades, and does not count as a voice.
@@ -157,7 +157,7 @@ struct Voice {
   @_noLocks mutating func release(rate: Float) {
     isHeld = false
     isSustained = false
-    isCaught = false
+    caught = Caught()
     guard !isReleased else { return }
     isReleased = true
     if isWaiting {
