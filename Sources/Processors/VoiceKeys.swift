@@ -7,11 +7,14 @@ struct VoiceKeys: BitwiseCopyable {
     /// -1...1 of `bendRange`, in semitones.
     var bend: Float = 0
     var bendRange: Float = 2
-    /// Registered parameters 1, 14 bits with no tuning at 8192, and 2, in semitones.
-    var fine: Int16 = 8192
-    var coarse: Float = 0
+    /// Data of registered parameters: 0, the bend range, to the nearest cent; 1 and 2, the tuning, none in the middle.
+    var range: Int32 = 256
+    var fine: Int32 = 8192
+    var coarse: Int32 = 8192
     /// Both as cents.
-    var tuning: Float { @_noLocks get { coarse * 100 + Float(fine &- 8192) * (100 / 8192) } }
+    var tuning: Float {
+      @_noLocks get { Float(coarse &>> 7 &- 64) * 100 + Float(fine &- 8192) * (100 / 8192) }
+    }
     /// 0...127.
     var pressure: Float = 0
     /// Controller 74; negative: it has not been moved.
@@ -99,7 +102,9 @@ struct VoiceKeys: BitwiseCopyable {
 
   /// The bend range that a channel has where no message has set another, in semitones.
   @_noLocks func setRange(_ channel: Int, bend: Float) {
-    channels[channel].bendRange = zones.isMember(channel) ? MPEZones.memberBend : bend
+    let range = zones.isMember(channel) ? MPEZones.memberBend : bend
+    channels[channel].bendRange = range
+    channels[channel].range = RegisteredParameter.data(semitones: range)
   }
 
   var zones: MPEZones { @_noLocks get { whole.pointee.zones } }

@@ -30,7 +30,7 @@ extension Voices {
       }
       state.pointee.parameter =
         state.pointee.high == 127 ? -1 : Int16(state.pointee.high) &* 128 &+ Int16(state.pointee.low)
-    case 6, 38: enterData(midi, value, isFine: number == 38, at: frame)
+    case 6, 38, 96, 97: enterData(midi, number, value, at: frame)
     case 120: release(midi, at: frame)
     case 121: resetControllers(midi, at: frame)
     case 123...127: release(midi, at: frame)
@@ -87,31 +87,31 @@ extension Voices {
   }
 
   /// Registered parameters 0, the bend range, 1 and 2, the tuning, and 6, the number of a zone's channels.
-  @_noLocks mutating func enterData(_ midi: Int, _ value: Float, isFine: Bool, at frame: Int) {
+  @_noLocks mutating func enterData(_ midi: Int, _ control: Int, _ value: Float, at frame: Int) {
     let zones = keys.zones
     let state = keys.channels + midi
-    if state.pointee.parameter == 0 {
-      let old = state.pointee.bendRange
-      let range = isFine ? Float(Int(old)) + value * 0.01 : value
+    let parameter = Int(state.pointee.parameter)
+    if parameter == RegisteredParameter.bendRange {
+      let range = RegisteredParameter.data(state.pointee.range, of: parameter, after: control, value)
       let master = zones.master(of: midi)
       var other = 0
       while other < VoiceKeys.count {
         // All members of a zone have the same.
         if other == midi || (master != midi && other != master && zones.master(of: other) == master) {
-          keys.channels[other].bendRange = range
+          keys.channels[other].range = range
+          keys.channels[other].bendRange = RegisteredParameter.semitones(range)
         }
         other &+= 1
       }
       followAll(at: frame)
-    } else if state.pointee.parameter == 1 {
-      // The coarse half clears the fine one, as for all pairs of controllers.
-      let half = Int16(value)
-      state.pointee.fine = isFine ? state.pointee.fine & ~127 | half : half &* 128
+    } else if parameter == RegisteredParameter.fineTuning {
+      state.pointee.fine = RegisteredParameter.data(state.pointee.fine, of: parameter, after: control, value)
       followAll(at: frame)
-    } else if state.pointee.parameter == 2, !isFine {
-      state.pointee.coarse = value - 64
+    } else if parameter == RegisteredParameter.coarseTuning {
+      state.pointee.coarse = RegisteredParameter.data(
+        state.pointee.coarse, of: parameter, after: control, value)
       followAll(at: frame)
-    } else if state.pointee.parameter == 6, !isFine, zones.isOn, midi == 0 || midi == 15 {
+    } else if parameter == 6, control == 6, zones.isOn, midi == 0 || midi == 15 {
       keys.whole.pointee.zones.configure(master: midi, members: Int(value))
       var channel = 0
       while channel < VoiceKeys.count {

@@ -226,6 +226,30 @@ struct VoicesTests {
     #expect(abs(pitch[1999] - (own + coarse + fine * 0.01) / 12) < 1e-5, "seed \(seed): \(pitch[1999])")
   }
 
+  @Test func incrementsAndDecrementsStepByWhatAParameterCountsIn() {
+    let bench = bench(1, [Voices.bend: [2.5]])
+    let (up, down) = (control(96, 0), control(97, 0))
+    func choose(_ parameter: Float) -> [Event] { [control(101, 0), control(100, parameter)] }
+    let steps: [(messages: [Event], cents: Float)] = [
+      (choose(2) + [control(6, 64), up, up, down], 100),
+      (choose(1) + Array(repeating: up, count: 10), 100 + 1000.0 / 8192),
+      // To 2.51 semitones from those of the setting, and over both ends of a semitone's hundred cents.
+      (choose(0) + [up, Event(.bend, value: 1)], 351 + 1000.0 / 8192),
+      ([control(6, 3), control(38, 99), up, up], 501 + 1000.0 / 8192),
+      ([down, down, down], 498 + 1000.0 / 8192),
+      (choose(127) + [control(101, 127), up, up], 498 + 1000.0 / 8192),
+    ]
+    bench.events = [(0, on(69))]
+    for (index, step) in steps.enumerated() {
+      bench.events += step.messages.map { (100 + index * 1000, $0) }
+    }
+    let pitch = bench.run(steps.count * 1000 + 100)[Out.pitch][0]
+    for (index, step) in steps.enumerated() {
+      let cents = pitch[1000 + index * 1000] * 1200
+      #expect(abs(cents - step.cents) < 0.01, "step \(index): \(cents)")
+    }
+  }
+
   @Test(arguments: [0.02, 0.5, 2]) func aGlideTakesItsTimeFromTheLastPitch(seconds: Double) {
     let rate = 8000.0
     for mode in [0, 1] {

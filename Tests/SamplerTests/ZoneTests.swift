@@ -167,7 +167,10 @@ import Testing
   @Test(arguments: [64, 66]) func changedZonesLeaveNoNoteOnAPedal(pedal: UInt8) throws {
     let rig = try rig("ampeg_release=0.01", zones: 1)
     _ = rig.run(
-      4800, [on(2), (64, Event(.control, key: pedal, value: 127)), (128, Event(.noteOff, channel: 2, key: 60))])
+      4800,
+      [
+        on(2), (64, Event(.control, key: pedal, value: 127)), (128, Event(.noteOff, channel: 2, key: 60)),
+      ])
     #expect(rig.kernel.voices == 1)
     rig.kernel.set(8, element: 0, to: 0, over: 0)
     _ = rig.run(4800)
@@ -178,7 +181,10 @@ import Testing
   @Test(arguments: [64, 66]) func anEndOfAllNotesEndsThoseOfTheMastersPedals(pedal: UInt8) throws {
     let rig = try rig("ampeg_release=0.01", zones: 1)
     _ = rig.run(
-      4800, [on(2), (64, Event(.control, key: pedal, value: 127)), (128, Event(.noteOff, channel: 2, key: 60))])
+      4800,
+      [
+        on(2), (64, Event(.control, key: pedal, value: 127)), (128, Event(.noteOff, channel: 2, key: 60)),
+      ])
     _ = rig.run(4800, [(4800, Event(.control, channel: 2, key: 123, value: 0))])
     #expect(rig.kernel.voices == 0)
   }

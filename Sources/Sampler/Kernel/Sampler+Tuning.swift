@@ -4,9 +4,9 @@ import Realtime
 /// 14 bits each.
 enum Parameters {
   static var count: Int { @_noLocks get { 5 } }
-  static var bendRange: Int { @_noLocks get { 0 } }
-  static var fineTuning: Int { @_noLocks get { 1 } }
-  static var coarseTuning: Int { @_noLocks get { 2 } }
+  static var bendRange: Int { @_noLocks get { RegisteredParameter.bendRange } }
+  static var fineTuning: Int { @_noLocks get { RegisteredParameter.fineTuning } }
+  static var coarseTuning: Int { @_noLocks get { RegisteredParameter.coarseTuning } }
   static var tuningProgram: Int { @_noLocks get { 3 } }
   /// The MPE configuration message.
   static var zone: Int { @_noLocks get { 6 } }
@@ -51,8 +51,7 @@ extension Sampler {
     offsets.choose(channel)
   }
 
-  /// Data entry, coarse or fine, and increments. The coarse half clears the fine one, as for all pairs of
-  /// controllers. Audio thread.
+  /// Data entry, coarse or fine, and increments. Audio thread.
   @_noLocks mutating func enterData(_ channel: Int, _ number: Int, _ value: Float, time: Int64) {
     let parameter = Int(parameterNumbers[channel])
     if parameter == Parameters.zone {
@@ -65,26 +64,14 @@ extension Sampler {
     }
     guard parameter >= 0, parameter < Parameters.count else { return }
     let place = parameters + (channel &* Parameters.count &+ parameter)
-    // Parameters that use both halves have fine steps, the others coarse steps.
-    let step: Int32 = parameter == Parameters.bendRange || parameter == Parameters.fineTuning ? 1 : 128
-    var data = place.pointee
-    switch number {
-    case Control.dataEntry: data = Int32(value) &* 128
-    case Control.dataEntryFine: data = (data & ~127) | Int32(value)
-    case Control.dataIncrement: data &+= step
-    default: data &-= step
-    }
-    // A semitone has a hundred cents.
-    if parameter == Parameters.bendRange, number == Control.dataIncrement, data & 127 == 100 { data &+= 28 }
-    if parameter == Parameters.bendRange, number == Control.dataDecrement, data & 127 == 127 { data &-= 28 }
-    place.pointee = data > 0 ? (data < 16383 ? data : 16383) : 0
+    place.pointee = RegisteredParameter.data(place.pointee, of: parameter, after: number, value)
     take(parameter, channel)
   }
 
   @_noLocks private mutating func take(_ parameter: Int, _ channel: Int) {
     let data = parameters[channel &* Parameters.count &+ parameter]
     if parameter == Parameters.bendRange {
-      setBendRange(channel, Float(data &>> 7) + Float(data & 127) / 100)
+      setBendRange(channel, RegisteredParameter.semitones(data))
       return
     }
     var slot = nextActive(0)
