@@ -344,7 +344,7 @@ extension Event {
     case SND_SEQ_EVENT_PGMCHANGE: self.init(.program, channel: channel, value: value(control.value))
     case SND_SEQ_EVENT_CHANPRESS: self.init(.pressure, channel: channel, value: value(control.value))
     case SND_SEQ_EVENT_PITCHBEND:
-      self.init(.bend, channel: channel, value: Float(min(max(control.value, -8192), 8191)) / 8192)
+      self.init(.bend, channel: channel, value: PitchWheel.value(steps: Float(max(control.value, -8192))))
     case SND_SEQ_EVENT_QFRAME: self.init(.system, key: 0x1, detail: control.value & 0x7F)
     case SND_SEQ_EVENT_SONGPOS: self.init(.system, key: 0x2, detail: control.value & 0x3FFF)
     case SND_SEQ_EVENT_SONGSEL: self.init(.system, key: 0x3, detail: control.value & 0x7F)

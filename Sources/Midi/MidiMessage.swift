@@ -32,7 +32,7 @@ extension Event {
     case 0xD0: self.init(.pressure, channel: channel, value: Float(first), offset: offset)
     default:
       let bend = Int32(second) &* 128 &+ Int32(first) &- 8192
-      self.init(.bend, channel: channel, value: Float(bend) * (1 / 8192), offset: offset)
+      self.init(.bend, channel: channel, value: PitchWheel.value(steps: Float(bend)), offset: offset)
     }
   }
 
@@ -60,8 +60,7 @@ extension Event {
     case .program: (status, data) = (0xC0, (seven(value), 0))
     case .pressure: (status, data) = (0xD0, (seven(value), 0))
     case .bend:
-      let place = value * 8192 + 8192.5
-      let bend = place > 0 ? (place < 16383 ? UInt16(place) : 16383) : 0
+      let bend = PitchWheel.position(value)
       data = (UInt8(truncatingIfNeeded: bend & 0x7F), UInt8(truncatingIfNeeded: bend >> 7))
       status = 0xE0
     case .system:

@@ -146,7 +146,8 @@ extension MapSource {
           ? Event(.noteOn, channel: channel, key: UInt8(clamping: key), value: Float(min(position, 127)))
           : Event(.noteOff, channel: channel, key: UInt8(clamping: key))
       ]
-    case .bend: return [Event(.bend, channel: channel, value: Float(position - 8192) / 8192)]
+    case .bend:
+      return [Event(.bend, channel: channel, value: PitchWheel.value(steps: Float(position - 8192)))]
     case .pressure: return [Event(.pressure, channel: channel, value: Float(position))]
     case .keyPressure(let key):
       return [Event(.keyPressure, channel: channel, key: UInt8(clamping: key), value: Float(position))]

@@ -50,6 +50,17 @@ import Testing
     }
   }
 
+  @Test func bothStopsOfAPitchWheelAreItsWholeRange() {
+    var before = -Float.infinity
+    for position in 0...16383 {
+      let message: [UInt8] = [0xE5, UInt8(position & 127), UInt8(position >> 7)]
+      guard let event = Event(midi: message, count: 3) else { return Issue.record("\(message)") }
+      #expect(event.value > before && bytes(event) == message)
+      if let whole = [0: Float(-1), 8192: 0, 16383: 1][position] { #expect(event.value == whole) }
+      before = event.value
+    }
+  }
+
   @Test func aValueBeyondTheRangeIsTheNearestThatMIDIHas() {
     #expect(bytes(Event(.noteOn, key: 60, value: 0.2)) == [0x90, 60, 1])
     #expect(bytes(Event(.noteOn, key: 60, value: 1000)) == [0x90, 60, 127])

@@ -59,7 +59,7 @@ import Testing
   @Test func everyChannelMessageArrivesWithItsChannel() throws {
     let track: [UInt8] = [
       0, 0x92, 60, 100, 0, 64, 90, 0, 0xF0, 3, 1, 2, 0xF7, 0, 67, 80, 0, 0xFF, 0x01, 2, 65, 66, 0, 0xA2, 60,
-      33, 0, 0xB2, 7, 90, 0, 0xC2, 19, 0, 0xD2, 44, 0, 0xE2, 0, 96, 0, 0x82, 60, 11, 0, 0xF7, 1, 0x7E,
+      33, 0, 0xB2, 7, 90, 0, 0xC2, 19, 0, 0xD2, 44, 0, 0xE2, 0, 32, 0, 0x82, 60, 11, 0, 0xF7, 1, 0x7E,
     ]
     let file = try MidiFile(bytes: MidiWriter.file(format: 0, division: 96, tracks: [track]))
     #expect(
@@ -67,7 +67,7 @@ import Testing
         Event(.noteOn, channel: 2, key: 60, value: 100), Event(.noteOn, channel: 2, key: 64, value: 90),
         Event(.noteOn, channel: 2, key: 67, value: 80), Event(.keyPressure, channel: 2, key: 60, value: 33),
         Event(.control, channel: 2, key: 7, value: 90), Event(.program, channel: 2, value: 19),
-        Event(.pressure, channel: 2, value: 44), Event(.bend, channel: 2, value: 0.5),
+        Event(.pressure, channel: 2, value: 44), Event(.bend, channel: 2, value: -0.5),
         Event(.noteOff, channel: 2, key: 60, value: 11),
       ]))
     #expect(file.skipped == 4)

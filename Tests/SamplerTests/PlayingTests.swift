@@ -139,6 +139,10 @@ import Testing
       "\(keys)10 hibend=-4096\n\(keys)20 lobend=-8192 hibend=0",
       [([.control(7, 127), .on(60)], 20), ([bend(-0.75), .on(60)], 30)]),
     Case(
+      "a wheel at its stop is within a range that ends there",
+      "\(keys)10 lobend=-8192 hibend=8190\n\(keys)20 lobend=8191 hibend=8191",
+      [([.control(7, 127), bend(1), .on(60)], 20), ([bend(-1), .on(60)], 10)]),
+    Case(
       "every message of a controller within the range starts a region",
       "<region> key=-1 on_locc20=64 on_hicc20=127 amplitude=10",
       [

@@ -101,8 +101,7 @@ struct MapSlot: ~Copyable {
       if case .noteOn = event.kind { press(true) } else if case .noteOff = event.kind { press(false) }
     case .bend:
       guard case .bend = event.kind else { return }
-      let place = event.value * 8192 + 8192.5
-      take(place > 0 ? (place < 16383 ? Int(place) : 16383) : 0)
+      take(PitchWheel.position(event.value))
     case .pressure:
       if case .pressure = event.kind { take(seven(event.value)) }
     case .keyPressure:

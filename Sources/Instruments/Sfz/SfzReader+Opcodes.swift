@@ -1,4 +1,5 @@
 import Patch
+import Realtime
 import Sampler
 
 /// Supported opcodes.
@@ -213,12 +214,13 @@ extension SfzReader {
     case "seq_position":
       region.sequencePosition = integer(name, value, 1...1000, place) ?? region.sequencePosition
     case "lorand": region.randomLow = real(name, value, 0...1, place) ?? region.randomLow
-    case "lochan", "hichan": setRange(Source.channel, name, value, 1...16, 1, in: &region, place)
-    case "lobend", "hibend": setRange(Source.bend, name, value, -8192...8192, 1.0 / 8192, in: &region, place)
-    case "lobpm", "hibpm": setRange(Source.tempo, name, value, 0...500, 1, in: &region, place)
-    case "lochanaft", "hichanaft": setRange(Source.pressure, name, value, 0...127, 1, in: &region, place)
-    case "lopolyaft", "hipolyaft": setRange(Source.keyPressure, name, value, 0...127, 1, in: &region, place)
-    case "loprog", "hiprog": setRange(Source.program, name, value, 0...127, 1, in: &region, place)
+    case "lochan", "hichan": setRange(Source.channel, name, value, 1...16, in: &region, place)
+    case "lobend", "hibend":
+      setRange(Source.bend, name, value, -8192...8192, in: &region, place) { PitchWheel.value(steps: $0) }
+    case "lobpm", "hibpm": setRange(Source.tempo, name, value, 0...500, in: &region, place)
+    case "lochanaft", "hichanaft": setRange(Source.pressure, name, value, 0...127, in: &region, place)
+    case "lopolyaft", "hipolyaft": setRange(Source.keyPressure, name, value, 0...127, in: &region, place)
+    case "loprog", "hiprog": setRange(Source.program, name, value, 0...127, in: &region, place)
     case "sustain_sw":
       if let isUsed = isOn(name, value, place) {
         region.pedals.sustain = isUsed ? (region.pedals.sustain < 128 ? region.pedals.sustain : 64) : 255
@@ -256,12 +258,13 @@ extension SfzReader {
 
   /// One end, `lo` or `hi`, of a source's range.
   private mutating func setRange(
-    _ source: UInt16, _ name: String, _ value: String, _ range: ClosedRange<Double>, _ scale: Double,
-    in region: inout SfzRegion, _ place: SourceLine
+    _ source: UInt16, _ name: String, _ value: String, _ range: ClosedRange<Double>,
+    in region: inout SfzRegion, _ place: SourceLine, as unit: (Float) -> Float = { $0 }
   ) {
     guard let number = real(name, value, range, place) else { return }
+    let limit = unit(Float(number))
     SfzRegion.range(Int(source), in: &region.conditions) {
-      if name.hasPrefix("lo") { $0.low = Float(number * scale) } else { $0.high = Float(number * scale) }
+      if name.hasPrefix("lo") { $0.low = limit } else { $0.high = limit }
     }
   }
 
