@@ -54,7 +54,10 @@ import Testing
     var before = -Float.infinity
     for position in 0...16383 {
       let message: [UInt8] = [0xE5, UInt8(position & 127), UInt8(position >> 7)]
-      guard let event = Event(midi: message, count: 3) else { return Issue.record("\(message)") }
+      guard let event = Event(midi: message, count: 3) else {
+        Issue.record("\(message)")
+        return
+      }
       #expect(event.value > before && bytes(event) == message)
       if let whole = [0: Float(-1), 8192: 0, 16383: 1][position] { #expect(event.value == whole) }
       before = event.value
