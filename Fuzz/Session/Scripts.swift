@@ -30,12 +30,14 @@ private let length = 0.04
 @MainActor func playScript(_ bytes: [UInt8]) {
   let (patch, text) = parts(of: String(decoding: bytes, as: UTF8.self))
   write(patchPath, patch.utf8)
-  let (lines, _) = Script.read(text, file: "fuzz.script")
+  var (lines, _) = Script.read(text, file: "fuzz.script")
+  // Lines of one time are performed in the order of the file, and have to be checked so.
+  for index in lines.indices { lines[index].time = min(lines[index].time, length) }
+  lines.sort { ($0.time, $0.line) < ($1.time, $1.line) }
   let session = Session(options: options(period: 64))
   guard (try? session.open(patchPath)) != nil else { return }
   let wrong = Set(Script.check(lines, on: session.patch, file: "fuzz.script").map(\.line))
-  var script = lines.filter { !wrong.contains($0.line) }
-  for index in script.indices { script[index].time = min(script[index].time, length) }
+  let script = lines.filter { !wrong.contains($0.line) }
   let first = session.patch
   let sound = render(script, session)
   let (last, redoable) = (session.patch, session.redoList.count)
