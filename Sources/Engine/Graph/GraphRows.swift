@@ -50,7 +50,7 @@ struct NodeRow: BitwiseCopyable {
   let passesOn: Bool
   /// Its kernel is never finished.
   let isEndless: Bool
-  /// The parameters by whose modulation it may grow louder than its input (`NodeKind.growingParameters`).
+  /// The parameters by whose modulation it may grow louder than its input: bits of `NodeSlot.bit(ofParameter:)`.
   let growingParameters: UInt64
   /// Its kernel may multiply each channel by a factor and add a number, and do nothing else.
   let isAffine, isAffineOfOneChannel: Bool
@@ -80,7 +80,7 @@ struct NodeRow: BitwiseCopyable {
     worksInPlace = node.type?.worksInPlace == true && inputCount > 0 && outputCount > 0
     passesOn = node.type?.passesOn == true
     isEndless = node.type?.isEndless == true
-    growingParameters = node.type?.growingParameters ?? .max
+    growingParameters = node.type?.amplifier.map(NodeSlot.bit(ofParameter:)) ?? .max
     isAffine = node.type?.isAffine == true
     isAffineOfOneChannel = node.type?.isAffineOfOneChannel == true
     factorParameter = Int16(node.type?.factorParameter ?? -1)

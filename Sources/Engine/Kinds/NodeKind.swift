@@ -80,10 +80,9 @@ public final class NodeKind: Sendable {
     }
   }
 
-  /// The parameters by whose modulation the output may exceed the input: bits as of `NodeSlot.bit(ofParameter:)`.
-  var growingParameters: UInt64 {
-    guard case .by(let name) = description.amplification else { return .max }
-    return position(of: name).map(NodeSlot.bit(ofParameter:)) ?? .max
+  /// Position of the only parameter by whose modulation the output may exceed the input; nil: any may do that.
+  var amplifier: Int? {
+    if case .by(let name) = description.amplification { position(of: name) } else { nil }
   }
 
   private func position(of parameter: String) -> Int? {
