@@ -51,4 +51,32 @@ import Testing
       }
     }
   }
+
+  /// Lines about the inside of a file that is missing wait in the scenes; no edit takes one back, so that the way to a scene
+  /// without it says the whole scene. Undo and redo take the same time each turn.
+  @Test func undoingScenesOfAMissingFileAgainAndAgainGrowsNothing() throws {
+    func patch(_ lines: [String]) -> Patch {
+      let text =
+        "sostenuto 1\n\nnode tone svf\n\nnode room patch file=gone.patch\nconnect tone -> room\n\n"
+        + "node out output\nconnect room -> out\n\n"
+        + (1...3).flatMap { scene in ["scene \(scene)"] + lines.map { "scene \(scene) \($0)" } }
+        .joined(separator: "\n") + "\n"
+      return PatchReader.read(text, file: "", catalogue: catalogue).patch
+    }
+    let waiting = (0..<12).flatMap { ["remove room/n\($0)", "node room/m\($0) delay time=\($0 + 1)ms"] }
+    let (one, other) = (patch(waiting), patch(["replace tone oscillator freq=220Hz", "set out.port right"]))
+    for (from, to) in [(one, other), (other, one)] {
+      var change = try from.applying(
+        exactly: .joined(PatchDifference.edits(from: from, to: to, catalogue: catalogue)),
+        catalogue: catalogue)
+      let text = PatchWriter.write(change.patch, catalogue: catalogue)
+      let first = change.inverse.statements.count
+      for _ in 0..<3 {
+        change = try change.patch.applying(exactly: change.inverse, catalogue: catalogue)
+        change = try change.patch.applying(exactly: change.inverse, catalogue: catalogue)
+        #expect(PatchWriter.write(change.patch, catalogue: catalogue) == text)
+      }
+      #expect(change.inverse.statements.count <= 2 * first)
+    }
+  }
 }

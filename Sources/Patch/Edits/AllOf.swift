@@ -14,7 +14,16 @@ struct AllOf: EditVerbs {
   func perform(on draft: inout Draft) throws(EditError) -> Edit {
     var inverses: [Edit] = []
     inverses.reserveCapacity(edits.count)
-    for edit in edits { inverses.append(try draft.perform(edit)) }
+    var index = 0
+    while index < edits.count {
+      if let (number, changes) = ChangeScene.row(in: edits[index...]) {
+        inverses.append(try ChangeScene.perform(changes, of: number, on: &draft))
+        index += changes.count
+      } else {
+        inverses.append(try draft.perform(edits[index]))
+        index += 1
+      }
+    }
     return .joined(inverses.reversed())
   }
 

@@ -23,13 +23,37 @@ struct ChangeScene: EditVerbs {
   }
 
   func inverse(in draft: Draft) throws(EditError) -> Edit {
-    guard let old = draft.patch.scenes[number] else { return .scene(number, .drop) }
     var after = draft
-    try apply(to: &after)
+    return try perform(on: &after)
+  }
+
+  func perform(on draft: inout Draft) throws(EditError) -> Edit {
+    try Self.perform([change], of: number, on: &draft)
+  }
+
+  /// Changes one scene. The inverse is that of all changes: where a change has no line that takes it back, its own inverse
+  /// says the whole scene, and undoing and redoing a list of those would take longer each time.
+  static func perform(
+    _ changes: [SceneChange], of number: Int, on draft: inout Draft
+  ) throws(EditError) -> Edit {
+    let before = draft.patch
+    for change in changes { try ChangeScene(number: number, change: change).apply(to: &draft) }
+    guard let old = before.scenes[number] else { return .scene(number, .drop) }
     return .joined(
       try PatchDifference.edits(
-        of: number, from: after.patch.scenes[number], to: old, in: draft.patch, catalogue: draft.catalogue,
+        of: number, from: draft.patch.scenes[number], to: old, in: before, catalogue: draft.catalogue,
         namesPorts: true))
+  }
+
+  /// The changes of one scene that edits begin with; nil: none.
+  static func row(in edits: ArraySlice<Edit>) -> (number: Int, changes: [SceneChange])? {
+    guard case .scene(let number, _) = edits.first else { return nil }
+    var changes: [SceneChange] = []
+    for edit in edits {
+      guard case .scene(number, let change) = edit else { break }
+      changes.append(change)
+    }
+    return (number, changes)
   }
 
   func describe() -> String {
