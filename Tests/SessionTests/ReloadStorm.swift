@@ -67,7 +67,7 @@ import Testing
     PatchWriter.write(session.patch, catalogue: session.catalogue)
   }
 
-  @Test(arguments: searchSeeds(81, 83))
+  @Test(arguments: searchSeeds(81, 82, 83))
   func reloadingLeadsToTheTextOfTheFileAndUndoBack(seed: UInt64) throws {
     print("seed", seed)
     let folder = try Folder()
@@ -78,7 +78,7 @@ import Testing
     var edits = RandomEdits(
       seed: seed, files: ["hall.patch", "box.patch", "gone.patch"],
       catalogue: DefinitionLibrary.catalogue(for: path))
-    let (texts, unstable) = edits.texts(2, from: Self.start, file: path)
+    let (texts, unstable) = edits.texts(4, from: Self.start, file: path)
     #expect(unstable == nil, "seed \(seed), saved again:\n\(unstable ?? "")")
     for one in texts {
       let other = texts.randomElement(using: &edits.random)!
