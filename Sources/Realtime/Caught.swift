@@ -11,7 +11,9 @@ public struct Caught: BitwiseCopyable, Sendable {
   /// Some pedal has caught it. Audio thread.
   public var isAny: Bool { @_noLocks get { bits != 0 } }
 
+  /// Adds pedals. Audio thread.
   @_noLocks public mutating func insert(_ other: Caught) { bits |= other.bits }
 
+  /// Takes pedals away, which have risen. Audio thread.
   @_noLocks public mutating func remove(_ other: Caught) { bits &= ~other.bits }
 }
