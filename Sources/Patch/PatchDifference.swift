@@ -420,7 +420,7 @@ struct Comparison {
     let old = draft.patch.orderedCables(catalogue: catalogue)
     let wanted = Set(target.cables.keys.map { target.name(of: $0) })
     for cable in old where !wanted.contains(draft.patch.name(of: cable.ends)) {
-      // What a file has inside, and cables that went with others in sub-patches of one file.
+      // A file has it inside, or it went with another one in sub-patches of one file.
       if isInFile(cable, of: draft.patch) || draft.patch.cables[cable.ends] == nil { continue }
       try make(.disconnect(cableName(of: cable.ends)))
     }
