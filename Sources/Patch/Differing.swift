@@ -38,7 +38,7 @@ extension NodeTable {
     var ids: Set<NodeID> = []
     for index in 0..<max(pieces.count, other.pieces.count) {
       let (ours, theirs) = (piece(index), other.piece(index))
-      // Those in the same memory compare at once.
+      // Arrays that share their memory are equal without a look at their elements.
       if ours == theirs { continue }
       for slot in 0..<max(ours.count, theirs.count) {
         let (one, two) = (slot < ours.count ? ours[slot] : nil, slot < theirs.count ? theirs[slot] : nil)
@@ -56,7 +56,7 @@ extension ShardedDictionary where Value: Equatable {
   /// Keys of which the two have different values.
   func differing(from other: Self) -> Set<Key> {
     var keys: Set<Key> = []
-    // Those in the same memory compare at once.
+    // Dictionaries that share their memory are equal without a look at their elements.
     for (ours, theirs) in zip(shards, other.shards) where ours != theirs {
       for (key, value) in ours where theirs[key] != value { keys.insert(key) }
       for key in theirs.keys where ours[key] == nil { keys.insert(key) }

@@ -150,7 +150,7 @@ package struct Draft {
   package var ended: [CableName] = []
   /// Accepts unknown kinds: a file may contain them, but an edit at the prompt may not.
   package var acceptsUnknownKinds = false
-  /// Nobody undoes what is done: inverses, of which those of scenes take long, are left out.
+  /// No inverses are calculated, as nobody undoes what is done. Those of scenes take long.
   var isOneWay = false
   /// Edits that were performed with earlier ones, in sub-patches that share a file with theirs.
   var mirrored: [Edit] = []

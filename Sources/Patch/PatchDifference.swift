@@ -176,7 +176,7 @@ struct Comparison {
     return hasFile(scope, in: patch) || isInFile(scope, of: patch)
   }
 
-  /// True for a node at a path that a file is to fill whose sub-patch is not there yet.
+  /// True for a node whose path a file will fill, while the sub-patch of that file is not there yet.
   private func isInWayOfFile(_ name: String) -> Bool {
     NodePath.containers(of: name).contains { container in
       hasFile(container, in: target)

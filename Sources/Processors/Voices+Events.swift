@@ -321,7 +321,7 @@ extension Voices {
     }
   }
 
-  /// A way that leads there already goes on: begun anew by each note of a trill, it would have no end.
+  /// Keeps a ramp that already leads to the target: begun anew by each note of a trill, it would never arrive.
   @_noLocks private static func move(_ ramp: inout Ramp, to target: Float, over frames: Int) {
     if ramp.target != target { ramp.move(to: target, over: frames) }
   }

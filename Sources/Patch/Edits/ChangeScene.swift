@@ -31,8 +31,8 @@ struct ChangeScene: EditVerbs {
     try Self.perform([change], of: number, on: &draft)
   }
 
-  /// Changes one scene. The inverse is that of all changes: where a change has no line that takes it back, its own inverse
-  /// says the whole scene, and undoing and redoing a list of those would take longer each time.
+  /// Performs changes of one scene, and returns one inverse of them all. A change that no line takes back has the whole scene
+  /// as its inverse; a list of such inverses would grow with each undo and redo.
   static func perform(
     _ changes: [SceneChange], of number: Int, on draft: inout Draft
   ) throws(EditError) -> Edit {
