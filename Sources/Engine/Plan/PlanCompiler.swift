@@ -18,6 +18,9 @@ struct PlanCompiler {
     /// Buffers that all pieces share, or those of each segment.
     fileprivate var arenas: [BufferArena] = []
     fileprivate var scratch = ParameterScratch(size: 0, threads: 1)
+    /// Lists that a pass fills. They stay from plan to plan: those of a sum of many cables take megabytes, which the system
+    /// would have to clear anew for each edit.
+    fileprivate var lists = (batch: PlanBatch(), inlets: Inlets())
     fileprivate var lastNumber: Int32 = 0
     /// The latest plan has several segments.
     fileprivate var isCut = false
@@ -210,8 +213,9 @@ struct PlanCompiler {
     /// First channel of each output; negative: buffers of its own.
     var buffers: [Int32] = []
     var allocator = BufferAllocator()
-    var batch = PlanBatch()
-    var inlets = Inlets()
+    var (batch, inlets) = memory.lists
+    memory.lists = (PlanBatch(), Inlets())
+    defer { memory.lists = (batch, inlets) }
     for (index, row) in job.rows.enumerated() {
       if index % PlanBatch.size == 0 {
         batch.read(job.rows[index..<min(index + PlanBatch.size, job.rows.count)], piece: job.number)
