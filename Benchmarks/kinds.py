@@ -170,7 +170,7 @@ class Row:
                         listen(output)
             except (Failure, OSError) as failure:
                 del self.commands[side]
-                self.fault = f"{side}: {failure}"
+                self.fault = "; ".join(filter(None, (self.fault, f"{side}: {failure}")))
                 continue
             self.figures.setdefault(side, []).append((long - short) * 1e9 * BLOCK / RATE / seconds / self.units)
 
@@ -290,6 +290,9 @@ def main():
                 row.measure(folder, seconds, options.worth)
             measured.append(row)
             print(line(row), flush=True)
+            # A row without our figure would be missing from the summary, and no one would notice.
+            if not row.figures.get(OURS):
+                failures.append(f"{row.name}, {row.width} channels, {row.form}: {row.fault}")
     print(summary(measured))
     print(f"{os.cpu_count()} processors, load {' '.join(f'{x:.1f}' for x in os.getloadavg())}")
     if options.table:

@@ -60,11 +60,12 @@ TUNERS = (
 )  # fmt: skip
 
 COMPARATORS = (
-    Work("plain", "threshold=0.01", forms=SIDE_BY_SIDE,
-         scsynth=each(lambda g, x, m, i: g.binary(">", x, 0.01)),
-         pd=each(lambda g, x, m, i: g.obj("expr~ $v1 > 0.01", x))),
-    Work("hysteresis", "threshold=0.01 hysteresis=0.02", forms=SIDE_BY_SIDE,
-         scsynth=each(lambda g, x, m, i: g.unit("Schmidt", x, -0.01, 0.01))),
+    # Thresholds within the tone, which would leave a higher one's output at zero.
+    Work("plain", "threshold=0.001", forms=SIDE_BY_SIDE,
+         scsynth=each(lambda g, x, m, i: g.binary(">", x, 0.001)),
+         pd=each(lambda g, x, m, i: g.obj("expr~ $v1 > 0.001", x))),
+    Work("hysteresis", "threshold=0.001 hysteresis=0.001", forms=SIDE_BY_SIDE,
+         scsynth=each(lambda g, x, m, i: g.unit("Schmidt", x, 0.0005, 0.0015))),
 )  # fmt: skip
 
 LOGICS = (
@@ -93,8 +94,8 @@ DIVIDERS = (
 
 QUANTIZERS = (
     Work("minor", "scale=minor", forms=SIDE_BY_SIDE,
-         pd=each(lambda g, x, m, i: g.obj("expr~ rint($v1 * 12) / 12", x)),
-         scsynth=each(lambda g, x, m, i: g.binary("round", x, 1 / 12))),
+         pd=each(lambda g, x, m, i: g.obj("expr~ rint($v1 * 1200) / 1200", x)),
+         scsynth=each(lambda g, x, m, i: g.binary("round", x, 1 / 1200))),
 )  # fmt: skip
 
 SEQUENCERS = (

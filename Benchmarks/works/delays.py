@@ -77,7 +77,7 @@ DELAYS = (
 
 # A waveguide is a delay with a low-pass in its loop.
 ECHOES = (
-    Work("still", lambda n, c: f"time={frames_of(n):.7f}s {ECHO} longest=0.1s", total=256,
+    Work("still", lambda n, c: f"time={frames_of(n):.7f}s {ECHO} longest=0.1s", total=64,
          csound=cs_echo(lambda g, x, m, i: f"wguide1 {x}, {1 / frames_of(i):.6f}, 6000, 0.35")),
     Work("time moved", lambda n, c: f"time=20ms {ECHO} lag=0s longest=0.1s", (["time"], 0, 0.001), at=(50, 1), total=256, forms=SIDE_BY_SIDE,
          csound=cs_echo(lambda g, x, m, i: f"wguide1 {x}, {m}, 6000, 0.35")),

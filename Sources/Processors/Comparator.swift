@@ -18,7 +18,7 @@ public struct Comparator: Kernel {
       .number(
         "hysteresis", "How far below the threshold the signal goes before it shuts.", default: 0,
         range: 0...20_000, isPerChannel: true),
-    ], face: .level, amplification: .possible, cost: .init(10, perChannel: 20))
+    ], face: .level, amplification: .never, cost: .init(10, perChannel: 10))
 
   /// Positions in `description.parameters`.
   public static var threshold: Int { @_noLocks get { 0 } }
@@ -43,29 +43,46 @@ public struct Comparator: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (input, output) = (block.inputs[0], block.outputs[0])
     let (threshold, hysteresis) = (block.parameters[Self.threshold], block.parameters[Self.hysteresis])
+    let isSteady = threshold.isSteady && hysteresis.isSteady
     let rows = Rows(block)
+    let all = Gates.all(block.frames)
     let count = output.count < input.count ? output.count : input.count
     var (channel, any) = (0, UInt64(0))
     while channel < count {
-      let from = input[channel]
-      var frame = 0
-      while frame < 64 {
-        // A parameter's rows have 64 frames as well.
-        let level = threshold.vector(channel, frame)
-        rows[0].store(level, frame)
-        rows[1].store(level - atLeast(0, hysteresis.vector(channel, frame)), frame)
-        frame &+= 16
+      let (from, to) = (input[channel], output[channel])
+      let above: UInt64
+      let stays: UInt64
+      if isSteady {
+        let level = threshold.value(channel)
+        let low = level - max(hysteresis.value(channel), 0)
+        // Nothing to latch, and nothing behind the frames: they stay in vectors.
+        if low == level, block.frames == blockCapacity {
+          if sostenuto_write_above(from, to, level) { any = 1 }
+          isOpen[channel].pointee = to[blockCapacity &- 1] > 0
+          channel &+= 1
+          continue
+        }
+        above = sostenuto_bits_above(from, level) & all
+        stays = low < level ? sostenuto_bits_above(from, low) & all | above : above
+      } else {
+        var frame = 0
+        while frame < 64 {
+          // A parameter's rows have 64 frames as well.
+          let level = threshold.vector(channel, frame)
+          rows[0].store(level, frame)
+          rows[1].store(level - atLeast(0, hysteresis.vector(channel, frame)), frame)
+          frame &+= 16
+        }
+        above = sostenuto_greater_bits(from, rows[0]) & all
+        stays = sostenuto_greater_bits(from, rows[1]) & all | above
       }
-      let all = Gates.all(block.frames)
-      let above = sostenuto_greater_bits(from, rows[0]) & all
-      let stays = sostenuto_greater_bits(from, rows[1]) & all | above
       let open = latch(above, stays, isOpen[channel].pointee) & all
       isOpen[channel].pointee = Gates.last(open, block.frames)
-      Gates.write(open, output[channel])
+      Gates.write(open, to)
       any |= open
       channel &+= 1
     }
-    isAsleep = any == 0 && threshold.isSteady && hysteresis.isSteady
+    isAsleep = any == 0 && isSteady
     return any == 0 ? .silent : .sounding
   }
 

@@ -18,7 +18,7 @@ public struct Logic: Kernel {
         "operation",
         "And: both are open. Or: any. Xor: one alone. Not: `in` is shut. Nand, nor, xnor: the opposite of the first three.",
         ["and", "or", "xor", "not", "nand", "nor", "xnor"])
-    ], face: .level, amplification: .possible, cost: .init(10, perChannel: 15))
+    ], face: .level, amplification: .never, cost: .init(10, perChannel: 15))
 
   /// Position in `description.parameters`.
   public static var operation: Int { @_noLocks get { 0 } }

@@ -60,33 +60,20 @@ public struct Quantizer: Kernel {
     let (transpose, rows) = (block.parameters[Self.transpose], Rows(block))
     let channels = output.count < input.count ? output.count : input.count
     let count = degrees.count
-    let period = degrees.period
     // Of C, nine semitones below A.
     let origin = (root - 9) / 12
     var (channel, any) = (0, false)
     while channel < channels {
       let (from, to) = (input[channel], output[channel])
       var frame = 0
+      // Two vectors at once share the borders, and leave the smaller processors registers.
       while frame < 64 {
-        let x = limited(from.vector(frame), -100, 100) - origin
-        var degree = x
-        if count > 0 {
-          let whole = floors(x * (1 / period))
-          let part = x - whole * period
-          // The last degree of the period below, then all of this one, then the first of the next one.
-          var nearest = Frames(repeating: degrees[count &- 1] - period)
-          var index = 0
-          while index <= count {
-            let next = index < count ? degrees[index] : degrees[0] + period
-            let border = 0.5 * (next + (index == 0 ? degrees[count &- 1] - period : degrees[index &- 1]))
-            nearest = sostenuto_where_above(part - border, 0, Frames(repeating: next), nearest)
-            index &+= 1
-          }
-          degree = nearest + whole * period
-        }
-        rows[0].store(degree + origin, frame)
-        to.store(degree + origin + transpose.vector(channel, frame) * (1.0 / 12) + 0, frame)
-        frame &+= 16
+        let a = limited(from.vector(frame), -100, 100) - origin
+        let b = limited(from.vector(frame &+ 16), -100, 100) - origin
+        let (first, second) = count > 0 ? nearest(a, b) : (a, b)
+        write(first + origin, frame, transpose.vector(channel, frame), rows[0], to)
+        write(second + origin, frame &+ 16, transpose.vector(channel, frame &+ 16), rows[0], to)
+        frame &+= 32
       }
       if mark(rows[0], channel, block.frames, changes[channel]) { any = true }
       channel &+= 1
@@ -103,6 +90,35 @@ public struct Quantizer: Kernel {
     return .sounding
   }
 
+  /// Keeps degrees in a row, and writes them transposed.
+  @inline(__always) @_noLocks private func write(
+    _ degree: Frames, _ frame: Int, _ transpose: Frames, _ row: UnsafeMutablePointer<Float>,
+    _ to: UnsafeMutablePointer<Float>
+  ) {
+    row.store(degree, frame)
+    to.store(degree + transpose * (1.0 / 12) + 0, frame)
+  }
+
+  /// The nearest degrees, of a scale that has some.
+  @inline(__always) @_noLocks private func nearest(_ a: Frames, _ b: Frames) -> (Frames, Frames) {
+    let (count, period) = (degrees.count, degrees.period)
+    let (wholeA, wholeB) = (floors(a * (1 / period)) * period, floors(b * (1 / period)) * period)
+    let (partA, partB) = (a - wholeA, b - wholeB)
+    // The last degree of the period below, then all of this one, then the first of the next one.
+    var last = degrees[count &- 1] - period
+    var (nearA, nearB) = (Frames(repeating: last), Frames(repeating: last))
+    var index = 0
+    while index <= count {
+      let next = index < count ? degrees[index] : degrees[0] + period
+      let (border, degree) = (0.5 * (next + last), Frames(repeating: next))
+      nearA = sostenuto_where_above(partA, border, degree, nearA)
+      nearB = sostenuto_where_above(partB, border, degree, nearB)
+      last = next
+      index &+= 1
+    }
+    return (nearA + wholeA, nearB + wholeB)
+  }
+
   /// Writes where the degrees of a row become others.
   @inline(__always) @_noLocks private func mark(
     _ row: UnsafeMutablePointer<Float>, _ channel: Int, _ frames: Int, _ to: UnsafeMutablePointer<Float>
@@ -110,12 +126,12 @@ public struct Quantizer: Kernel {
     let before = last[channel].pointee
     var bits: UInt64 = 0
     var value = before
-    // Most blocks have one value.
-    var isSame = true
+    // Most blocks have one value. What lies behind a short one may be another.
     var frame = 0
+    var isSame = true
     while frame < frames {
-      if isOther(row[frame], value) { isSame = false }
-      frame &+= 1
+      if sostenuto_magnitudes_exceed(row.vector(frame) - value, 1e-5) { isSame = false }
+      frame &+= 16
     }
     if !isSame {
       frame = 0

@@ -7,15 +7,15 @@
 
 /* Gates and the courses that they begin. */
 
-/* Which of 64 frames are above zero: bit 0 is the first one. vcmpltps into a mask, or vmovmskps. */
-SOSTENUTO_VECTOR unsigned long long sostenuto_open_bits(const float *v) {
+/* Which of 64 frames are above a level: bit 0 is the first one. vcmpltps into a mask, or vmovmskps. */
+SOSTENUTO_VECTOR unsigned long long sostenuto_bits_above(const float *v, float level) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   typedef _Bool flags __attribute__((ext_vector_type(16)));
   unsigned long long bits = 0;
   for (int part = 3; part >= 0; part--) {
-    flags open = __builtin_convertvector(*(const frames_of_memory *)(v + 16 * part) > 0.0f, flags);
+    flags over = __builtin_convertvector(*(const frames_of_memory *)(v + 16 * part) > level, flags);
     unsigned short sixteen;
-    __builtin_memcpy(&sixteen, &open, 2);
+    __builtin_memcpy(&sixteen, &over, 2);
     bits = bits << 16 | sixteen;
   }
   return bits;
@@ -70,10 +70,24 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_line(double start, double step) {
   return line;
 }
 
-/* One for each bit that is set, from the lowest on, else zero. */
+/* One for each bit that is set, from the lowest on, else zero: vbroadcastss through a mask. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_ones(unsigned bits) {
-  const sostenuto_integers places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  return __builtin_convertvector(((sostenuto_integers)(int)bits >> places) & 1, sostenuto_frames);
+  const sostenuto_integers places = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+  sostenuto_integers set = ((sostenuto_integers)(int)bits & places) != 0;
+  return (sostenuto_frames)(set & 0x3f800000);
+}
+
+/* One where a frame of 64 is above a level, else zero. True if any is. */
+SOSTENUTO_VECTOR _Bool sostenuto_write_above(const float *v, float *to, float level) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  sostenuto_integers any = 0;
+  for (int frame = 0; frame < 64; frame += 16) {
+    sostenuto_integers over = *(const frames_of_memory *)(v + frame) > level;
+    over &= 0x3f800000;
+    any |= over;
+    *(frames_of_memory *)(to + frame) = (sostenuto_frames)over;
+  }
+  return __builtin_reduce_or(any) != 0;
 }
 
 /* Of 64 frames of two gates: one where both are open, where any is (1), or where one alone is (2), else zero. True: in some
