@@ -8,7 +8,9 @@ struct PitchFinder: BitwiseCopyable {
   /// The lowest pitch that is found, Hz.
   private static var lowest: Float { @_noLocks get { 40 } }
   /// Frames between two looks: a multiple of 64, since a look is at the end of a cell.
-  @_noLocks static func interval(_ rate: Float) -> Int64 { rate > 100_000 ? 2048 : rate > 20_000 ? 512 : 128 }
+  @_noLocks static func interval(_ rate: Float) -> Int64 {
+    rate > 400_000 ? 8192 : rate > 200_000 ? 4096 : rate > 100_000 ? 2048 : rate > 20_000 ? 512 : 128
+  }
 
   /// Frames that are compared, the longest period, and how many make a mean.
   private let window: Int
@@ -18,7 +20,7 @@ struct PitchFinder: BitwiseCopyable {
   private let past: UnsafeMutablePointer<Float>
   private let means: UnsafeMutablePointer<Float>
   private let likeness: UnsafeMutablePointer<Float>
-  /// Likeness by whole frames, of up to 60 lags.
+  /// Likeness by whole frames, of the lags about one mean or about a multiple of the period.
   private let fine: UnsafeMutablePointer<Float>
   /// The memory that it was made in.
   var memory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(past) }
@@ -57,7 +59,7 @@ struct PitchFinder: BitwiseCopyable {
     // As far as lags are compared, which are 64 at a time.
     means = arena.take(Float.self, (window &+ longest) / mean &+ 96)
     likeness = arena.take(Float.self, longest / mean &+ 80)
-    fine = arena.take(Float.self, 64)
+    fine = arena.take(Float.self, 2 &* mean &+ 8)
   }
 
   /// Forgets what it has heard. Audio thread.
@@ -157,7 +159,7 @@ struct PitchFinder: BitwiseCopyable {
   @_noLocks private func top(_ from: Int, _ to: Int) -> (place: Float, height: Float) {
     let first = from > 1 ? from : 1
     let last = to < longest ? to : longest
-    guard last &- first < 60, last &- first >= 2 else { return (0, 0) }
+    guard last &- first >= 2 else { return (0, 0) }
     compare(heard, window, first, last, to: fine)
     var (best, index) = (1, 1)
     while index < last &- first {

@@ -22,7 +22,8 @@ struct PitchKindTests {
     }
   }
 
-  @Test(arguments: [8000.0, 16_000, 44_100, 48_000, 192_000]) func pitchesAreFoundWithinACent(rate: Double) {
+  @Test(arguments: [8000.0, 16_000, 44_100, 48_000, 192_000, 384_000])
+  func pitchesAreFoundWithinACent(rate: Double) {
     var chance = Chance(UInt64(rate))
     for _ in 0..<10 {
       let shape = Int.random(in: 0...2, using: &chance)
