@@ -428,6 +428,8 @@ struct SequenceTests {
       near("-a^2", p, q, -a * a)
       near("sin(a)*b", p, q, sin(a) * b)
       near("cos(a) + tanh(b)", p, q, cos(a) + tanh(b))
+      near("sin(a * 100000)", p, q, sin(Double(p * 100_000)))
+      near("cos(a * 100000)", p, q, cos(Double(p * 100_000)))
       near("exp(b) - 1", p, q, exp(b) - 1)
       near("log(abs(a)) + log2(abs(b) + 1)", p, q, log(abs(a)) + log2(abs(b) + 1))
       near("log10(abs(a)+1)", p, q, log10(abs(a) + 1))
