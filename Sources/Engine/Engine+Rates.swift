@@ -35,6 +35,7 @@ extension EngineNode {
     for index in 0..<Int(slot.pointee.parameterCount) {
       slot.pointee.parameters[index].stretch(by: new / old)
     }
+    guard lack == 0 else { return }
     let size = type.memorySize(largestConfiguration(rate: new))
     guard size != type.memorySize(largestConfiguration(rate: old)) else {
       type.retune(slot.pointee.kernel, old, new, nil)

@@ -353,6 +353,10 @@ public final class Engine: ReconcilerHost {
     if let fault = faults[node.id] { node.fault = fault }
     node.loading = loads[node.id]
     guard !node.id.isTap else { return }
+    if let words = node.lackWords {
+      log.record(.lacking(words), node.id, node.name, at: renderer.time)
+      return
+    }
     log.record(.allocated(bytes: node.bytes), node.id, node.name, at: renderer.time)
     log.record(.prepared, node.id, node.name, at: renderer.time)
   }

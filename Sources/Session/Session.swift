@@ -317,12 +317,14 @@ public struct SessionOptions: Sendable {
     (reportedLostEvents, reportedLostTrace) = (events, entries)
   }
 
-  /// Reports nodes muted by the blast shield since the last call.
+  /// Reports nodes that fell silent since the last call: muted by the blast shield, or without memory.
   func noticeBlasts() {
     for entry in engine.trace(since: nextTrace) {
       nextTrace = entry.id + 1
       if case .muted(let reason) = entry.happening {
         notice("`\(entry.name)` gave \(reason) and is muted; an edit of it or of its cables revives it")
+      } else if case .lacking(let reason) = entry.happening {
+        notice("`\(entry.name)` is silent, as \(reason); an edit of it or of its cables tries again")
       }
     }
   }

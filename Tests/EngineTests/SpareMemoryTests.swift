@@ -59,6 +59,48 @@ import Testing
     #expect(abs((bench.heard[0].last ?? 0) - 1) < 0.001)
   }
 
+  /// A node whose memory the system has not got is silent and says so; the rest goes on. With memory an edit makes it sound.
+  @Test func aNodeWithoutMemoryIsAPlaceholderUntilAnEditFindsSome() throws {
+    let bench = Bench()
+    bench.feed(0.5)
+    bench.engine.pools.kernels.available = { 0 }
+    try bench.begin(
+      """
+      node in input channels=1
+      node loop looper channels=1 longest=400s
+      node out output channels=1
+      node beside output channels=1
+      connect in -> loop
+      connect loop -> out
+      connect in -> beside
+      """)
+    func state() -> NodeReport.State? { bench.engine.report().nodes.first { $0.name == "loop" }?.state }
+    func isLacking() -> Bool {
+      guard case .placeholder(let reason)? = state() else { return false }
+      return reason.hasPrefix("there is no memory for its ")
+    }
+    bench.render(9600)
+    #expect(isLacking())
+    #expect(bench.heard[0].allSatisfy { $0 == 0 } && bench.heard[1].last == 0.5)
+    let lacks = bench.engine.trace(since: 0).count { if case .lacking = $0.happening { true } else { false } }
+    #expect(lacks == 1)
+    #expect(bench.perform("set loop.level -6dB"), "an edit that finds no more")
+    bench.engine.retune(rate: 96_000, period: 64)
+    bench.render(9600)
+    #expect(isLacking())
+    #expect(bench.perform("set loop.longest 10s"))
+    bench.render(9600)
+    #expect(state() == .active && bench.heard[0].last == 0.5)
+    #expect(bench.perform("undo"))
+    bench.render(9600)
+    #expect(isLacking() && bench.heard[0].last == 0)
+    bench.engine.pools.kernels.available = { .max }
+    #expect(bench.perform("set loop.level 0dB"))
+    bench.render(9600)
+    #expect(state() == .active && bench.heard[0].last == 0.5)
+    #expect(bench.heard[1].suffix(9600).allSatisfy { $0 == 0.5 }, "what is beside it goes on")
+  }
+
   /// The ring of a delayed cable that was removed serves the next one, and is freed when none comes.
   @Test func theRingOfADelayedCableThatWasRemovedServesTheNextOne() throws {
     let bench = Bench()

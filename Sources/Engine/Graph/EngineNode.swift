@@ -99,6 +99,14 @@ final class EngineNode {
   var hasRungOut = false
   /// Muted by the blast shield.
   var isMuted: Bool { slot?.pointee.isMuted == true }
+  /// Bytes of memory that the system did not have for its kernel: it has none, and passes nothing. 0: it has one.
+  private(set) var lack = 0
+  /// The reason for that.
+  var lackWords: String? { lack == 0 ? nil : "there is no memory for its \(lack >> 20) MB" }
+  /// The kind whose kernel it has; nil: none.
+  private var kernelType: NodeKind? { lack == 0 ? type : nil }
+  /// An edit gives it another chance: a new node takes over.
+  var isRevivable: Bool { isMuted || lack != 0 }
   /// The signal path ends here, so no node downstream could fade in its place.
   let isSink: Bool
   /// By port, inputs first: position of the parameter that states its channels, where they may change while the node lives.
@@ -169,12 +177,14 @@ final class EngineNode {
     configuration.quality = quality
     configuration.moving = reserve?.moving ?? []
     let size = type?.memorySize(configuration) ?? 0
-    bytes = size + (type?.size ?? 0)
-    let inner = pools.kernels.allocate(size)
+    let whole = pools.kernels.allocateIfThere(size)
+    lack = whole == nil ? size : 0
+    bytes = size - lack + (type?.size ?? 0)
+    let inner = whole ?? pools.kernels.allocate(0)
     kernelMemory = inner
     let memory = NodeMemory(node: self, pools: pools)
     self.memory = memory
-    type?.initialize(memory.kernel, configuration, inner.base)
+    kernelType?.initialize(memory.kernel, configuration, inner.base)
     sentValues = values.indices.map { index in
       noteLengths[index] == nil ? values[index] : marked(values[index], index)
     }
@@ -198,7 +208,7 @@ final class EngineNode {
         parameters: memory.parameters, streams: memory.streams, crossfades: memory.crossfades,
         events: takesEvents ? Self.makeQueue() : noEvents, eventOutput: isSender ? Self.makeQueue() : nil,
         meters: memory.meters, parameterCount: Int32(parameterCount), number: number, kernel: memory.kernel,
-        tag: type?.tag ?? .placeholder,
+        tag: kernelType?.tag ?? .placeholder,
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
         runsInParts: !takesEvents && !isSender && endpoint == nil,
         amplifies: type?.mayAmplify(values) ?? false, readingCount: UInt8(memory.readingCount),
@@ -252,7 +262,7 @@ final class EngineNode {
   /// The same for values that its memory is too small for, or for parameters that begin to move; call it before they
   /// do, and before its channels change. nil if the memory is large enough.
   func grow(rate: Double) -> (command: Command, garbage: [KernelMemory])? {
-    guard slot != nil, let type, let reserve else { return nil }
+    guard slot != nil, let type = kernelType, let reserve else { return nil }
     let before = type.memorySize(largestConfiguration(rate: rate))
     let moved = values.indices.filter {
       type.description.parameters[$0].smoothing == .ramp && values[$0] != reserve.values[$0]
@@ -282,7 +292,7 @@ final class EngineNode {
     from inputs: [Int], _ outputs: [Int], rate: Double
   ) -> (command: Command, garbage: [KernelMemory])? {
     guard let old = kernelMemory else { return nil }
-    let size = type?.memorySize(largestConfiguration(rate: rate)) ?? 0
+    let size = kernelType?.memorySize(largestConfiguration(rate: rate)) ?? 0
     let memory = old.another(size)
     kernelMemory = memory
     bytes = size + (type?.size ?? 0)
@@ -296,7 +306,7 @@ final class EngineNode {
   /// Call this after the audio thread has released it. Worker.
   func free() {
     guard let slot else { return }
-    if memory != nil { type?.release(slot.pointee.kernel) }
+    if memory != nil { kernelType?.release(slot.pointee.kernel) }
     if takesEvents {
       slot.pointee.events.pointee.deallocate()
       slot.pointee.events.deallocate()

@@ -30,6 +30,8 @@ final class KernelMemoryPool {
   private(set) var kept = 0
   /// Engine frame of the latest `trim`.
   private var now: Int64 = 0
+  /// Bytes that the system can give at present; tests have figures of their own.
+  var available: () -> Int = SystemMemory.available
 
   init(largeSize: Int) { self.largeSize = largeSize }
 
@@ -39,6 +41,18 @@ final class KernelMemoryPool {
 
   /// Zeroed memory, cache-line aligned, every page touched.
   func allocate(_ bytes: Int) -> KernelMemory {
+    guard let memory = take(bytes) else { preconditionFailure("no memory for \(bytes) bytes") }
+    return memory
+  }
+
+  /// The same; nil if the system has less. It would grant some of that nevertheless, and kill a process when its pages
+  /// are touched.
+  func allocateIfThere(_ bytes: Int) -> KernelMemory? {
+    bytes > Self.most && bytes > available() ? nil : take(bytes)
+  }
+
+  /// nil if the system refuses.
+  private func take(_ bytes: Int) -> KernelMemory? {
     let size = max(bytes, 64)
     if size < largeSize { return KernelMemory(base: small.allocate(size), size: size, pool: self) }
     let base: UnsafeMutableRawPointer
@@ -46,8 +60,10 @@ final class KernelMemoryPool {
       kept -= size
       base = piece.base
     } else {
-      base = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-      precondition(Int(bitPattern: base) != -1, "no memory for \(size) bytes")
+      guard let new = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+        new != MAP_FAILED
+      else { return nil }
+      base = new
     }
     base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
     return KernelMemory(base: base, size: size, pool: self)

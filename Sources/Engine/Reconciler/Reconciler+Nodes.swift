@@ -41,13 +41,15 @@ extension Reconciler {
   }
 
   /// The nodes that the edit touched. A placeholder has the ports that its cables name, and a muted node
-  /// may have been muted because of a cable: an edit of the cable revives it, a movement of its gain does not.
+  /// may have been muted because of a cable, or lack memory for its channels: an edit of the cable revives it, a
+  /// movement of its gain does not.
   private func touchedNodes() -> OrderedSet<NodeID> {
     var ids = request.touched.nodes
     for ends in request.touched.cables {
       for id in [ends.source.node, ends.destination.node] where !ids.contains(id) {
         guard let node = patch[id] else { continue }
-        if engine.kinds[node.kind] == nil || revives && graph.current[id]?.isMuted == true { ids.append(id) }
+        let isRevived = revives && graph.current[id]?.isRevivable == true
+        if engine.kinds[node.kind] == nil || isRevived { ids.append(id) }
       }
     }
     return ids
@@ -78,8 +80,8 @@ extension Reconciler {
       revival: graph.revivals[node.id] ?? 0, state: savedState(of: node, type),
       device: device(of: node, type),
       isPlaceholder: type == nil)
-    let isRevived = revives && graph.nodesByKey[key]?.isMuted == true
-    // A muted node's state may be corrupt: a new node takes over by crossfade.
+    let isRevived = revives && graph.nodesByKey[key]?.isRevivable == true
+    // A muted node's state may be corrupt, and one without memory has none: a new node takes over by crossfade.
     if isRevived { key.revival = graph.revive(node.id) }
     if let known = graph.nodesByKey[key] {
       if known.isLeaving {

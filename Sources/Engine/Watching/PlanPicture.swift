@@ -322,6 +322,7 @@ struct PlanPicture {
     if node.isLeaving { return .leaving(secondsLeft: left) }
     let blast = node.slot.pointee.blast.load(ordering: .relaxed)
     if blast != 0 { return .muted(Blast.words(Float(bitPattern: blast))) }
+    if let words = node.lackWords { return .placeholder(words) }
     if let fault = node.fault, node.resource == nil, node.instance == nil { return .placeholder(fault) }
     if node.type == nil { return .placeholder("unknown kind \(node.kind)") }
     if now < node.startedAt + Int64(EngineCable.standardFade * rate),

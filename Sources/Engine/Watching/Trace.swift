@@ -35,6 +35,8 @@ public struct TraceEntry: Sendable, Identifiable {
     case revived
     /// Its state began anew.
     case reset
+    /// It passes nothing, as the system has not the memory that it needs.
+    case lacking(String)
     /// A file or a port could not be had, for this reason.
     case failed(String)
     /// An edit, with its effect on the sound.

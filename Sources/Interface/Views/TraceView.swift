@@ -164,7 +164,7 @@ struct TraceView: View {
     case .muted(let reason): ("muted", reason, .trouble)
     case .revived: ("revived", "", .sounding)
     case .reset: ("reset", "", .warning)
-    case .failed(let reason): ("failed", reason, .trouble)
+    case .failed(let reason), .lacking(let reason): ("failed", reason, .trouble)
     case .edited(let edit): ("edit", Printout.figures(of: edit) + "  " + edit.line, .text)
     }
   }
