@@ -165,9 +165,10 @@ struct AdditiveChannel: BitwiseCopyable {
   let amplitudes, faded: UnsafeMutablePointer<Float>
   let known: UnsafeMutablePointer<AdditiveKnown>
 
-  /// Amplitudes of partials whose numbers have these logarithms.
+  /// Amplitudes of partials whose numbers have these logarithms. A steeper rise would lead the sum of their squares
+  /// beyond what a float holds.
   @inline(__always) @_noLocks static func amplitude(_ logarithm: Frames, _ slope: Frames) -> Frames {
-    sostenuto_powers_of_two(limited(slope, -1000, 100) * logarithm * (1 / 6.020_599_9))
+    sostenuto_powers_of_two(limited(slope, -1000, 48) * logarithm * (1 / 6.020_599_9))
   }
 
   /// Frequency of a stretched partial beside that of the harmonic one.

@@ -230,6 +230,26 @@ struct SourceTests {
     #expect(abs(peak(out) - peak(first)) < 0.05)
   }
 
+  /// A cable may lead to any slope, and to any amplitude of the even partials.
+  @Test func itIsAsLoudAtAnySlope() {
+    for (slope, even) in [(30, 0), (60, 0), (100, 0), (1e6, 0), (1e6, 1e6), (-1e6, 1e6)] as [(Float, Float)] {
+      // A constant, and one that moves.
+      for step in [Float(0), 1e-3] {
+        let bench = KernelBench(
+          Additive.self, Additive.description, outputs: [1],
+          [
+            Additive.freq: [100], Additive.level: [1], Additive.partials: [64], Additive.slope: [0],
+            Additive.even: [100],
+          ])
+        bench.modulation[Additive.slope] = [(0..<9600).map { slope + Float($0) * step }]
+        bench.modulation[Additive.even] = [(0..<9600).map { even + Float($0) * step }]
+        let out = bench.run(9600)[0][0].suffix(4800)
+        let loudness = (out.map { Double($0) * Double($0) }.reduce(0, +) / 4800).squareRoot()
+        #expect(abs(loudness - 0.5.squareRoot()) < 0.01, "\(slope) dB an octave, \(even) %: \(loudness)")
+      }
+    }
+  }
+
   // MARK: dust
 
   @Test(arguments: rates) func dustIsAsDenseAsItIsSet(rate: Double) {
