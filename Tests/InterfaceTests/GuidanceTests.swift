@@ -81,6 +81,22 @@ import Testing
     }
   }
 
+  /// The bar's first line has the first of many held keys, and how many there are besides.
+  @Test func manyHeldKeysLeaveRoomForTheOctaveAndArePartlyNamed() {
+    let keys = "p z x c v b n m q w e r t y u i o"
+    let stage = sized(.demo(), 80, 24)
+    stage.press(keys)
+    func bar() -> String { stage.canvas.lines.first { $0.contains("release: ") } ?? "" }
+    #expect(bar() == " octave 4   velocity 100   pedal ○ up   release: press again   keys C4 D4 +14")
+    stage.columns = 120
+    let wide = " octave 4   velocity 100   pedal ○ up   release: press again   "
+    #expect(bar() == wide + "keys C4 D4 E4 F4 G4 A4 B4 C5 D5 E5 F5 G5 A5 +3   to keys")
+    (stage.columns, stage.rows) = (60, 15)
+    #expect(bar() == " keys C4 D4 E4 F4 G4 A4 B4 C5 D5 +7   release: press again")
+    stage.press("space")
+    #expect(bar() == " keys C4 D4 E4 F4 +12   release: press again   pedal ● down")
+  }
+
   @Test func theInspectorHasHelpLeadsToTheShellAndGivesWayOnTheSmallestScreens() {
     let stage = sized(.demo(), 40, 12)
     _ = stage.screen

@@ -30,12 +30,12 @@ extension [Span] {
     return result
   }
 
-  /// The same, of which groups are left out in the order of their indices in `dropping`, until the others fit.
-  static func fitting(_ groups: [[Span]], dropping: [Int], columns: Int, gap: Int = 3) -> [Span] {
+  /// The groups, of which some are left empty, in the order of their indices in `dropping`, until the others fit.
+  static func remaining(_ groups: [[Span]], dropping: [Int], columns: Int, gap: Int = 3) -> [[Span]] {
     var groups = groups
     func width() -> Int { groups.filter { !$0.isEmpty }.reduce(-gap) { $0 + $1.width + gap } }
     for index in dropping where width() > columns { groups[index] = [] }
-    return fitting(groups, columns: columns, gap: gap)
+    return groups
   }
 }
 

@@ -25,8 +25,7 @@ enum PlayBar {
 
   private static func facts(_ scene: Scene, _ state: ViewState, short: Bool, columns: Int) -> [Span] {
     let play = state.play
-    let held = play.held.sorted().map { Value.noteName(Int($0)) }.joined(separator: " ")
-    let keys = [Span("keys ", .dim), held.isEmpty ? Span("none", .value) : Span(held, .sounding)]
+    let held = play.held.sorted().map { Value.noteName(Int($0)) }
     let settings = [
       [Span("octave ", .dim), Span("\(play.octave)", .value)],
       [Span("velocity ", .dim), Span("\(play.velocity)", .value)],
@@ -35,19 +34,41 @@ enum PlayBar {
     let release =
       scene.hasKeyRelease ? "by the terminal" : play.isGated ? "by itself" : "press again"
     let releases = [Span("release: ", .dim), Span(release, .value)]
+    /// The groups with as many of the held keys as the others leave room for.
+    func fitting(_ groups: [[Span]], keysAt place: Int) -> [Span] {
+      guard !groups[place].isEmpty else { return [Span].fitting(groups, columns: columns) }
+      var groups = groups
+      groups[place] = []
+      let room = columns - groups.filter { !$0.isEmpty }.reduce(0) { $0 + $1.width + 3 }
+      let most = (1...max(1, held.count)).last { keys(held, most: $0).width <= room }
+      groups[place] = most.map { keys(held, most: $0) } ?? []
+      return [Span].fitting(groups, columns: columns)
+    }
     // Without the drawing, the held keys matter most, and how they end.
     if short {
-      return [Span].fitting(
-        [keys, releases] + settings, dropping: play.pedal ? [3, 2, 0, 4] : [3, 2, 4, 0], columns: columns)
+      let groups = [keys(held, most: held.count), releases] + settings
+      return fitting(
+        [Span].remaining(groups, dropping: play.pedal ? [3, 2] : [3, 2, 4], columns: columns), keysAt: 0)
     }
     let layout =
       play.layout.name == KeyboardLayout.standard.name
       ? [] : [Span("layout ", .dim), Span(play.layout.name, .value)]
     let target = play.target.flatMap { scene.patch[$0]?.name }
     // The keys say themselves what is held; how notes end is said at any width.
-    return [Span].fitting(
-      settings + [layout, releases, keys, target.map { [Span("to ", .dim), Span($0, .value)] } ?? []],
-      dropping: [6, 3, 1, 0, 5, 2], columns: columns)
+    let groups =
+      settings + [
+        layout, releases, keys(held, most: 1), target.map { [Span("to ", .dim), Span($0, .value)] } ?? [],
+      ]
+    return fitting(
+      [Span].remaining(groups, dropping: [6, 3, 1, 0, 5, 2], columns: columns), keysAt: 5)
+  }
+
+  /// The first of the held keys, and how many there are besides: `keys C4 E4 +3`.
+  private static func keys(_ held: [String], most: Int) -> [Span] {
+    if held.isEmpty { return [Span("keys ", .dim), Span("none", .value)] }
+    let names = held.prefix(most).joined(separator: " ")
+    let rest = held.count > most ? [Span(" +\(held.count - most)", .dim)] : []
+    return [Span("keys ", .dim), Span(names, .sounding)] + rest
   }
 
   /// Each white key is three columns after a line; a black key stands over that line.
