@@ -108,6 +108,11 @@ import Testing
     #expect(stage.app.state.view == .help)
   }
 
+  @Test func aNumberStaysWithItsUnit() {
+    let words = Wrapping.words("From 1 % to 4.00 kHz, or 3 of -6 dB.", .text).map { $0.map(\.text).joined() }
+    #expect(words == ["From", "1 %", "to", "4.00 kHz,", "or", "3", "of", "-6 dB."])
+  }
+
   @Test func pickersLeaveControlsInSight() {
     let stage = sized(.demo(), 80, 24)
     stage.press(": =control_1_dist.drive enter : =control_4_dist.mix enter p alt-5")

@@ -199,8 +199,8 @@ import Testing
       ╭ eq ┈┈┈┈┈┈┈╮                                                           │   mix         ▕████████▏     100 %
       ┊ equalizer ┊                                                           │   oversample  ▕███░░░░░▏         2
       ┊ -11.4 dB  ┊                                                           │
-      ╰ fading ┈┈┈╯                                                           │ How far into the curve. From -inf dB to 60.0
-                                                                              │ dB; 12.0 dB unless it is set.
+      ╰ fading ┈┈┈╯                                                           │ How far into the curve. From -inf dB to
+                                                                              │ 60.0 dB; 12.0 dB unless it is set.
                                                                               │
                                                                               │ in       2 ch   ← piano -3.0 dB
                                                                               │ out      2 ch   → main

@@ -1,10 +1,27 @@
+import Patch
 import Screen
 
 /// Wraps text that must not be cut; the lines take rows from the view above.
 enum Wrapping {
-  /// The words of a text, each a group of its own.
+  /// The words of a text, each a group of its own; a number stays with its unit.
   static func words(_ text: String, _ key: ThemeKey) -> [[Span]] {
-    text.split(separator: " ").map { [Span(String($0), key)] }
+    var words: [String] = []
+    for word in text.split(separator: " ") {
+      if let number = words.last, isQuantity(number, word) {
+        words[words.count - 1] += " " + word
+      } else {
+        words.append(String(word))
+      }
+    }
+    return words.map { [Span($0, key)] }
+  }
+
+  /// `4.0` and `ms,`
+  private static func isQuantity(_ number: String, _ word: Substring) -> Bool {
+    guard number.utf8.last.map({ (48...57).contains($0) }) == true else { return false }
+    let unit = word.prefix { !",.;:)".contains($0) }
+    guard case .number(_, let found)? = Value(number: number + unit) else { return false }
+    return found != .none
   }
 
   /// A name shortened in the middle, to leave room for other text.
