@@ -161,4 +161,17 @@ import Testing
       #expect(rows.count { $0.includes("▸ ") } >= 1, "\(stage.columns)x\(stage.rows): \(stage.screen)")
     }
   }
+
+  /// Signals that move others reach 1 as they should.
+  @Test func aTransportDoesNotClip() {
+    let stage = Stage("node tone oscillator level=6dB", "node clock transport")
+    stage.press(": =roll enter")
+    stage.play(seconds: 0.5)
+    #expect(!row(stage, "transport").contains("!"), "\(stage.screen)")
+    #expect(row(stage, "oscillator").contains("!"), "\(stage.screen)")
+    stage.press("6")
+    stage.play(seconds: 0.1)
+    #expect(!row(stage, "clock.run").contains("!"), "\(stage.screen)")
+    #expect(row(stage, "tone.out").contains("!"), "\(stage.screen)")
+  }
 }

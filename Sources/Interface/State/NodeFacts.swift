@@ -106,5 +106,9 @@ struct NodeFacts {
 
 extension KindDescription {
   /// Its signals move others: they have no level that is too high.
-  var movesOthers: Bool { category == .modulation || category == .control }
+  var movesOthers: Bool {
+    if category == .modulation || category == .control { return true }
+    let signals = outputs.filter { !$0.isEvents }
+    return !signals.isEmpty && signals.allSatisfy { $0.swing != nil }
+  }
 }
