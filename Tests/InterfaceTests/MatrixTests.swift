@@ -101,6 +101,16 @@ import Testing
     #expect(prompt.line.text == "set main.label.in[0] Kick")
   }
 
+  @Test func theNamesOfACablesRowsStandApartFromTheirMeters() {
+    let stage = Stage("node a oscillator channels=12 freq=110Hz", "node b gain", "connect a -> b")
+    stage.columns = 150
+    stage.press("F4")
+    stage.play(seconds: 0.2)
+    let heads = stage.canvas.lines.filter { $0.hasPrefix(" out ") }.map { $0.prefix(9) }
+    #expect(heads.count == 12, "\(stage.screen)")
+    #expect(heads.first == " out 0  ▇" && heads.last == " out 11 ▇", "\(heads)")
+  }
+
   @Test func aDigitStartsAValueInsteadOfChangingTheView() {
     let stage = Stage.demo()
     stage.press("F4 1")

@@ -95,7 +95,8 @@ extension MatrixPicture {
     var name = isWide ? grid.rowName(index) : DisplayWidth.padded("\(index)", to: 2, right: headWidth >= 14)
     if isWide, labelWidth == 0, !label.isEmpty { name = DisplayWidth.truncated(label, to: 5) }
     canvas.put([Span(name, key)], at: place, columns: max(0, headWidth - 2))
-    var start = isWide ? 7 : 4
+    // As wide as the last row's name in all rows.
+    var start = isWide ? max(7, DisplayWidth.of(grid.rowName(grid.rows - 1)) + 2) : 4
     if labelWidth > 0 {
       canvas.put(
         [Span(DisplayWidth.truncated(label, to: labelWidth - 1), key)], at: Point(start, place.row),
