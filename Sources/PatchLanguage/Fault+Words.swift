@@ -68,6 +68,8 @@ extension Fault.Reason {
     case .noEscape: "write `\\\\` for a backslash"
     case .conflictMarker: "keep what is right of it, and take the marks away"
     case .noVerb(let name): Nearest.hint(for: name, among: Verb.all.lazy.map(\.name))
+    case .surplus(_, let verb) where verb.takesValues:
+      "write `\(verb.usage)`; a value with spaces is quoted"
     case .missing(_, let verb?), .surplus(_, let verb): "write `\(verb.usage)`"
     case .noChoice(let word, let choice):
       Nearest.hint(for: word, among: choice.words) ?? "there are \(Self.list(choice.words))"

@@ -82,6 +82,10 @@ import Testing
         == "11: error: `->` is missing; write `connect A -> B [by 2oct [offset=1oct] [curve=log]] [gain=-3dB] [map=[0,1]] [mix=discrete]`"
     )
     #expect(fault("remove dist now") == "13: error: `now` is too much; write `remove NODE [bridge] [tail]`")
+    #expect(
+      fault("set main.label.in[0] Overhead left")
+        == "31: error: `left` is too much; write `set NODE.PARAMETER VALUE [over 2s]`; a value with spaces is quoted"
+    )
     #expect(fault("set dist 3dB") == "5: error: `dist` names no parameter; write `node.parameter`")
     #expect(fault("connect a -> b gian=3dB") == "16: error: a cable has no `gian`; did you mean `gain`?")
     #expect(fault("set a.b \"x") == "9: error: the quotes are not closed")

@@ -56,6 +56,16 @@ public struct Verb: Sendable {
       .contains(name)
   }
 
+  /// True where a value is written, which may be a text.
+  var takesValues: Bool {
+    form.contains { part in
+      switch part {
+      case .value, .settings: true
+      default: false
+      }
+    }
+  }
+
   /// True for verbs of patch files.
   var belongsInFiles: Bool { topic == .file }
 
