@@ -65,11 +65,14 @@ public enum Printout {
     let ports = columns(report.nodes.flatMap { $0.inputs + $0.shownOutputs }.map { portText($0) })
     let widths = Widths(name: names, kind: kinds, port: ports, end: ends)
     let audible = Set(chain.map(\.id))
+    let boxes = Set(report.nodes.flatMap { NodePath.containers(of: $0.name) })
     let rest = report.nodes.filter { !audible.contains($0.id) && $0.endpoint != .client }
     let around = around?.programs.isEmpty == false ? around : nil
     let programs = around == nil ? report.nodes.filter { $0.endpoint == .client } : []
     for (heading, nodes) in [
-      ("output chain", chain), ("not heard at any output", rest), (programsHeading, programs),
+      ("output chain", chain), ("not heard at any output", rest.filter { !boxes.contains($0.name) }),
+      // Their sound is that of the nodes inside.
+      ("sub-patches", rest.filter { boxes.contains($0.name) }), (programsHeading, programs),
     ] {
       if nodes.isEmpty, heading != "output chain" { continue }
       lines.append(Line("******** \(heading) ********", .heading))

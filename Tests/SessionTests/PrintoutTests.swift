@@ -97,6 +97,21 @@ import Testing
         ])
   }
 
+  /// What is inside is heard; the box itself carries no sound.
+  @Test func aSubPatchStandsBesideWhatIsHeardAndWhatIsNot() throws {
+    let session = try session()
+    try session.perform("collapse filt into box")
+    try session.renderOneBlock()
+    let heads = Printout.lines(session.report).filter { $0.role == .node || $0.role == .heading }.map {
+      $0.role == .heading ? $0.text : String($0.text.prefix { $0 != " " })
+    }
+    #expect(heads.contains("box/filt"))
+    #expect(
+      heads.suffix(4) == [
+        "******** not heard at any output ********", "lone", "******** sub-patches ********", "box",
+      ])
+  }
+
   @Test func whatFollowsNamesOfWideCharactersStandsInOneColumn() throws {
     var options = SessionOptions()
     options.isOffline = true
