@@ -269,6 +269,15 @@ extension Patch {
     return scope == container || NodePath.isInside(scope, container)
   }
 
+  /// Cables between a sub-patch and what is outside.
+  package func outerCables(of container: String, _ catalogue: KindCatalogue) -> [Cable] {
+    var seen: Set<Cable.Ends> = []
+    return allNodes(inside: container).flatMap { node in
+      (cables(into: node.id, catalogue: catalogue) + cables(from: node.id, catalogue: catalogue))
+        .filter { !isWithin($0.ends, container, catalogue) && seen.insert($0.ends).inserted }
+    }
+  }
+
   /// Sub-patches whose inside is in files, with the places of these; an outer one comes before those inside it.
   package func sharing(_ catalogue: KindCatalogue) -> [(node: Node, place: String)] {
     var places: [String: String] = [:]

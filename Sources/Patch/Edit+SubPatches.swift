@@ -205,7 +205,7 @@ extension Draft {
       return edits
     case .isolate(let name):
       guard filled(name) != nil else { return nil }
-      let cables = outerCables(of: name)
+      let cables = patch.outerCables(of: name, catalogue)
       if cables.isEmpty { throw .noCables(name) }
       return cables.map { .disconnect(patch.name(of: $0.ends)) }
     case .replace(let name, let node):
@@ -264,15 +264,6 @@ extension Draft {
     patch.settings.publications.filter { NodePath.isInside($0.key, name) }.sorted { $0.key < $1.key }
   }
 
-  /// Cables between a sub-patch and what is outside.
-  private func outerCables(of name: String) -> [Cable] {
-    var seen: Set<Cable.Ends> = []
-    return patch.allNodes(inside: name).flatMap { node in
-      (patch.cables(into: node.id, catalogue: catalogue) + patch.cables(from: node.id, catalogue: catalogue))
-        .filter { !patch.isWithin($0.ends, name, catalogue) && seen.insert($0.ends).inserted }
-    }
-  }
-
   /// The edits that remove all that is inside.
   private func emptying(_ name: String, tail: Bool = false) -> [Edit] {
     publications(inside: name).map { .setPatch(.publish($0.key, nil)) }
@@ -319,7 +310,7 @@ extension Draft {
     let isFilled = filled(name) != nil
     let cables =
       isFilled
-      ? outerCables(of: name)
+      ? patch.outerCables(of: name, catalogue)
       : patch.cables(into: node.id, catalogue: catalogue) + patch.cables(from: node.id, catalogue: catalogue)
     let names = cables.map { (patch.shortName(of: $0.ends, catalogue: catalogue), patch.name(of: $0.ends)) }
     var scratch = self
@@ -364,7 +355,7 @@ extension Draft {
 
   /// The cables that join the neighbours of a sub-patch that leaves, sound to sound and events to events.
   private func bridges(over node: Node) -> [Edit] {
-    let cables = outerCables(of: node.name)
+    let cables = patch.outerCables(of: node.name, catalogue)
     func isInner(_ id: NodeID) -> Bool { patch[id].map { NodePath.isInside($0.name, node.name) } ?? false }
     let isPort = { (cable: Cable) in
       patch[cable.ends.destination.node].flatMap { catalogue[$0.kind]?.inlet?.name }

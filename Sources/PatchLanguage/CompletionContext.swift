@@ -296,7 +296,7 @@ struct CompletionContext {
   mutating func choose(_ target: String) {
     guard let split = target.firstIndex(where: { $0 == "." || $0 == "[" }) else { return }
     node = patch[named: String(target[..<split])]
-    kind = node.flatMap { catalogue[$0.kind] }
+    kind = node.flatMap { patch.withPublished($0, catalogue: catalogue).kind }
     if kind == nil { node = nil }
     let rest = target[split] == "." ? target[target.index(after: split)...] : target[split...]
     parameter = kind?[parameter: String(rest.prefix { $0 != "[" && $0 != "=" })]
@@ -313,7 +313,9 @@ struct CompletionContext {
       }
     }
     let name = String(word[..<split])
-    guard let node = patch[named: name], let kind = catalogue[node.kind] else { return [] }
+    guard let node = patch[named: name],
+      let kind = patch.withPublished(node, catalogue: catalogue).kind
+    else { return [] }
     return kind.parameters.flatMap { parameter -> [Candidate] in
       let stem = name + ParameterPath(parameter.name).suffix
       let detail = Self.detail(parameter)

@@ -47,19 +47,19 @@ import Session
       }
     }
     guard nodes.count <= mostNodes else { return places }
-    let catalogue = desk.scene.catalogue
     return places
       + nodes.flatMap { node in
-        NodeFacts(node, catalogue).lines.map { path in
-          Entry(
+        let facts = NodeFacts(node, desk.scene)
+        return facts.lines.map { path in
+          let value = facts.node.value(at: path, description: facts.kind)
+          return Entry(
             name: node.name + path.suffix,
-            detail: [
-              node.value(at: path, description: catalogue[node.kind])?.display,
-              catalogue[node.kind]?[parameter: path.name]?.summary,
-            ].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "  ")
-          ) {
-            let value = $0.scene.patch.value(of: node.name, path, catalogue: catalogue)
-            Prompt.open("set \(node.name)\(path.suffix) ", value: value?.line ?? "", $0)
+            detail: [value?.display, facts.kind?[parameter: path.name]?.summary].compactMap(\.self)
+              .filter { !$0.isEmpty }.joined(separator: "  ")
+          ) { desk in
+            let facts = desk.scene.patch[node.id].map { NodeFacts($0, desk.scene) }
+            let value = facts?.node.value(at: path, description: facts?.kind)
+            Prompt.open("set \(node.name)\(path.suffix) ", value: value?.line ?? "", desk)
           }
         }
       }

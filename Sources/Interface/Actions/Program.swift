@@ -7,7 +7,9 @@ enum Program {
     Action("find", "Find a node by its name or kind; in a list, a line", [.patch: "/"]) { Finder.open($0) },
     Action("find-next", "The next one found", [.patch: "n alt-n"], repeats: true) { Finder.findNext(1, $0) },
     Action("find-previous", "The one found before", [.patch: "N"], repeats: true) { Finder.findNext(-1, $0) },
-    Action("edit", "Edit the parameters of the focused node", [.patch: "enter"]) {
+    Action(
+      "edit", "Edit the parameters of the focused node; show the inside of a sub-patch", [.patch: "enter"]
+    ) {
       if !Views[$0.state.view].edit($0) { Inspector.open($0) }
     },
     Action("undo", "Undo", [.anywhere: "F10", .patch: "u"], repeats: true) { $0.undo() },

@@ -105,7 +105,7 @@ enum BottomLines {
       if report.underruns > 0 { spans.append(Span("   under-runs \(report.underruns)", .warning)) }
       if report.memory > 0 { spans.append(Span("   \(Printout.megabytes(report.memory))", .dim)) }
     }
-    let values = NodeFacts(node, scene.catalogue).values(8).map { path, value in
+    let values = NodeFacts(node, scene).values(8).map { path, value in
       [Span("\(path.line) ", .dim), Span(value.display, .value)]
     }
     return [Span].fitting([spans] + values, columns: max(columns, spans.width))

@@ -187,19 +187,17 @@ struct GraphPicture {
   /// Names the ports of sub-patches, all of which their boxes show.
   private mutating func labelPorts(_ scene: Scene, _ absent: Set<NodeID>) {
     for id in Set(hidden.values) where !absent.contains(id) {
-      guard let node = scene.patch[id], scene.catalogue[node.kind]?.isContainer == true,
-        scene.patch.hasInside(node.name)
-      else { continue }
+      guard let path = scene.filledSubPatch(id) else { continue }
       subPatches.insert(id)
-      for port in scene.patch.inlets(of: node.name, scene.catalogue) {
+      for port in scene.patch.inlets(of: path, scene.catalogue) {
         labels[port.port] = port.name
         used.inputs[id, default: []].insert(port.name)
       }
-      for port in scene.patch.outlets(of: node.name, scene.catalogue) {
+      for port in scene.patch.outlets(of: path, scene.catalogue) {
         labels[port.port] = port.name
         used.outputs[id, default: []].insert(port.name)
       }
-      for parameter in scene.patch.published(by: node.name) {
+      for parameter in scene.patch.published(by: path) {
         let inner = scene.patch.published(parameter.node, parameter.path) ?? (parameter.node, parameter.path)
         if let inside = scene.patch.id(named: inner.node) {
           labels[PortReference(inside, inner.path.name)] = parameter.name

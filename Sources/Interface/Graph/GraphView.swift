@@ -27,10 +27,12 @@ struct GraphView: View {
       ]
     }
     if scene.patch.nodes.isEmpty { return Action.hints(ofEmpty: name, scene) }
+    let isBox = state.focus.flatMap(scene.filledSubPatch) != nil
     let way: [ActionHint] = state.graph.inside == nil ? [] : [("leave", "out of it")]
     return way + [
       ("show-help", "help"), ("play", "play"), ("connect", "connect"), ("replace", "replace"),
-      ("insert", "insert"), ("remove", "remove"), ("edit", "edit"), ("add", "add"), ("undo", "undo"),
+      ("insert", "insert"), ("remove", "remove"), ("edit", isBox ? "inside" : "edit"),
+      ("add", "add"), ("undo", "undo"),
       ("prompt", "prompt"), ("quit", "quit"),
     ]
   }

@@ -16,12 +16,13 @@ import Patch
     guard !nodes.isEmpty else { return desk.complain(Desk.nothingThere) }
     let edit = Edit.joined(nodes.map { .remove($0.name, bridge: bridge) })
     let names = nodes.map(\.name).joined(separator: ", ")
-    let ids = Set(nodes.map(\.id))
+    let all = nodes.flatMap { [$0] + scene.patch.allNodes(inside: $0.name) }
+    let ids = Set(all.map(\.id))
     if bridge {
       var reason: String?
       if !desk.state.isLocked, isLastWay(edit) {
         reason = "\(names) \(nodes.count > 1 ? "are" : "is") the last way to an output"
-      } else if let held = nodes.first(where: { desk.state.play.heldBy[$0.id]?.isEmpty == false }) {
+      } else if let held = all.first(where: { desk.state.play.heldBy[$0.id]?.isEmpty == false }) {
         reason = "\(held.name) holds notes, which would end"
       } else if let sounding = scene.report.nodes.first(where: { ids.contains($0.id) && $0.voices > 0 }) {
         reason = "notes of \(sounding.name) sound, and would end"
@@ -30,10 +31,8 @@ import Patch
     }
     // The focus moves along the signal path, to where the gap closes.
     let next =
-      nodes.flatMap { scene.patch.cables(from: $0.id, catalogue: scene.catalogue) }
-      .map(\.ends.destination.node).first { !ids.contains($0) }
-      ?? nodes.flatMap { scene.patch.cables(into: $0.id, catalogue: scene.catalogue) }
-      .map(\.ends.source.node).first { !ids.contains($0) }
+      nodes.flatMap { scene.cables(from: $0.id) }.map(\.ends.destination.node).first { !ids.contains($0) }
+      ?? nodes.flatMap { scene.cables(into: $0.id) }.map(\.ends.source.node).first { !ids.contains($0) }
     if desk.perform(edit) { desk.focus(besideRemoved: next) }
   }
 
@@ -139,8 +138,7 @@ import Patch
   /// Inserts the last inserted kind into the focused node's first output cable, or otherwise input cable.
   func insertEffect() {
     guard let node = desk.focusedNode else { return desk.complain(Desk.nothingThere) }
-    let out = scene.patch.cables(from: node.id, catalogue: scene.catalogue)
-    let audio = (out + scene.patch.cables(into: node.id, catalogue: scene.catalogue)).first {
+    let audio = (scene.cables(from: node.id) + scene.cables(into: node.id)).first {
       scene.isEvents(output: $0.ends.source) != true
     }
     guard let audio else { return desk.complain("\(node.name) has no cable to insert into") }

@@ -13,9 +13,7 @@ struct SubPatchFacts {
 
   /// nil: the node is no sub-patch with something inside.
   init?(_ id: NodeID, _ scene: Scene) {
-    guard let node = scene.patch[id], scene.catalogue[node.kind]?.isContainer == true,
-      scene.patch.hasInside(node.name)
-    else { return nil }
+    guard scene.filledSubPatch(id) != nil, let node = scene.patch[id] else { return nil }
     name = node.name
     last = String(NodePath.last(of: node.name))
     let file = scene.catalogue.definitionFile(of: node)

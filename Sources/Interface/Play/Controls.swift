@@ -88,7 +88,7 @@ import Screen
     if let crosspoint { offer(crosspoint) }
     let nodes = desk.scene.patch.nodes.values
     for node in [desk.focusedNode].compactMap(\.self) + nodes {
-      for path in NodeFacts(node, desk.scene.catalogue).lines { offer(.setting(node.name, path)) }
+      for path in NodeFacts(node, desk.scene).lines { offer(.setting(node.name, path)) }
     }
     for node in nodes where desk.scene.isMatrix(node) {
       for path in gains(of: node) { offer(.setting(node.name, path)) }

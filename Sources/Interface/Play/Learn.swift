@@ -27,7 +27,9 @@ import Screen
     }
     guard let node = desk.focusedNode else { return }
     var targets: [(name: String, target: ControlTarget)] = []
-    for path in NodeFacts(node, catalogue).lines { targets.append((path.line, .setting(node.name, path))) }
+    for path in NodeFacts(node, desk.scene).lines {
+      targets.append((path.line, desk.scene.target(node.name, path)))
+    }
     for ends in desk.scene.audioCables(of: node.id) {
       let target = ControlTarget.gain(patch.name(of: ends))
       targets.append((target.description, target))

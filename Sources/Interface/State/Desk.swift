@@ -151,7 +151,9 @@ public enum Wish: Sendable { case none, quit, quitKeepingEdits, suspend, redraw 
     if let node = after.nodes.values.first(where: { before[$0.id] == nil }) { return focus(node.id) }
     let cables = after.orderedCables(catalogue: scene.catalogue)
     if let cable = cables.first(where: { before.cables[$0.ends] == nil }) {
-      focus(cable.ends.destination.node)
+      let (source, destination) = (cable.ends.source.node, cable.ends.destination.node)
+      // A cable between two boxes leads to a box; one within a sub-patch to a node inside.
+      focus(box(of: source) == box(of: destination) ? destination : box(of: destination))
     }
   }
 
@@ -207,9 +209,15 @@ public enum Wish: Sendable { case none, quit, quitKeepingEdits, suspend, redraw 
 
   /// Focuses the node if it exists; else the one that takes its place in the file.
   func focus(besideRemoved id: NodeID?) {
-    (focusName, awayName) = (id.flatMap { scene.patch[$0]?.name }, nil)
-    state.focus = id
+    let box = id.map(box)
+    (focusName, awayName) = (box.flatMap { scene.patch[$0]?.name }, nil)
+    state.focus = box
     keepFocus()
+  }
+
+  /// The node, or the sub-patch whose box stands for it in the graph.
+  private func box(of id: NodeID) -> NodeID {
+    scene.patch[id].flatMap { state.graph.box(of: $0.name) }.flatMap(scene.patch.id(named:)) ?? id
   }
 
   /// After a change, keeps the focus on its node, on the node that took its name, or nearby.
@@ -224,7 +232,7 @@ public enum Wish: Sendable { case none, quit, quitKeepingEdits, suspend, redraw 
       focus(id)
     } else if !patch.nodes.isEmpty {
       let away = awayName ?? focusName
-      focus(patch.nodes.keys[min(focusIndex, patch.nodes.count - 1)])
+      focus(box(of: patch.nodes.keys[min(focusIndex, patch.nodes.count - 1)]))
       awayName = away
     } else {
       state.focus = nil

@@ -52,8 +52,35 @@ extension Scene {
 
   /// Cables into the node, then cables out of it; a cable to itself once.
   func cables(of id: NodeID) -> [Cable] {
-    patch.cables(into: id, catalogue: catalogue)
-      + patch.cables(from: id, catalogue: catalogue).filter { $0.ends.destination.node != id }
+    let incoming = cables(into: id)
+    let known = Set(incoming.map(\.ends))
+    return incoming + cables(from: id).filter { !known.contains($0.ends) }
+  }
+
+  /// Cables into the node. Those of a sub-patch lead to nodes inside it.
+  func cables(into id: NodeID) -> [Cable] {
+    outerCables(of: id, at: \.destination) ?? patch.cables(into: id, catalogue: catalogue)
+  }
+
+  /// Cables out of the node. Those of a sub-patch come from nodes inside it.
+  func cables(from id: NodeID) -> [Cable] {
+    outerCables(of: id, at: \.source) ?? patch.cables(from: id, catalogue: catalogue)
+  }
+
+  /// Cables from outside at the nodes inside a sub-patch; nil: the node is none, or has nothing inside.
+  private func outerCables(of id: NodeID, at end: KeyPath<Cable.Ends, PortReference>) -> [Cable]? {
+    guard let path = filledSubPatch(id) else { return nil }
+    return patch.outerCables(of: path, catalogue).filter { cable in
+      patch[cable.ends[keyPath: end].node].map { NodePath.isInside($0.name, path) } ?? false
+    }
+  }
+
+  /// The path of a sub-patch with something inside; nil for other nodes.
+  func filledSubPatch(_ id: NodeID) -> String? {
+    guard let node = patch[id], catalogue[node.kind]?.isContainer == true, patch.hasInside(node.name) else {
+      return nil
+    }
+    return node.name
   }
 
   /// Cables that carry sound.

@@ -3,8 +3,14 @@ import Session
 
 /// Ports whose sound can be looked at.
 extension Scene {
-  /// The ports of a node, the outputs first, then the audio inputs, then the parameters that cables move.
+  /// The ports of a node, the outputs first, then the audio inputs, then the parameters that cables move. Those of a sub-patch are
+  /// ports of the nodes at its edge.
   func soundPorts(of node: Node) -> [ListenedPort] {
+    if let path = filledSubPatch(node.id) {
+      let (outlets, inlets) = (patch.outlets(of: path, catalogue), patch.inlets(of: path, catalogue))
+      return outlets.filter { !$0.isEvents }.map { ListenedPort($0.port.node, $0.port.port, isInput: false) }
+        + inlets.filter { !$0.isEvents }.map { ListenedPort($0.port.node, $0.port.port, isInput: true) }
+    }
     guard programs[node.id] == nil, let kind = catalogue[node.kind] else { return [] }
     let inputs = kind.inputs.filter { !$0.isEvents }.map(\.name)
     let events = kind.inputs.filter(\.isEvents).map(\.name)

@@ -6,18 +6,20 @@ extension Scene {
   /// `dist, distortion, drive 18.0 dB, shape tanh; from piano -12.0 dB; to main`
   func telling(_ id: NodeID) -> String {
     guard let node = patch[id] else { return "no node" }
-    var words = ["\(node.name), \(NodeFacts(node, catalogue).kindText)"]
-    words += NodeFacts(node, catalogue).values(4).filter { !$0.value.display.isEmpty }
+    let facts = NodeFacts(node, self)
+    var words = ["\(node.name), \(facts.kindText)"]
+    words += facts.values(4).filter { !$0.value.display.isEmpty }
       .map { "\($0.path.line) \($0.value.display)" }
     var parts = [words.joined(separator: ", ")]
-    let cables = patch.cables(into: id, catalogue: catalogue)
-    let sources = cables.map { cable in
-      name(of: cable.ends).source.description + Self.gain(cable)
-        + (cable.ends.destination.port == catalogue[node.kind]?.inputs.first?.name
-          ? "" : " at \(cable.ends.destination.port)")
+    let sources = cables(into: id).map { cable in
+      let (name, end) = (name(of: cable.ends), cable.ends.destination)
+      // Of a sub-patch the port at its edge.
+      let port = end.node == id ? end.port : name.destination.port
+      return name.source.description + Self.gain(cable)
+        + (port == facts.kind?.inputs.first?.name ? "" : " at \(port ?? end.port)")
     }
     if !sources.isEmpty { parts.append("from " + sources.joined(separator: " and ")) }
-    let goals = patch.cables(from: id, catalogue: catalogue).map { cable in
+    let goals = cables(from: id).map { cable in
       name(of: cable.ends).destination.description + Self.gain(cable)
     }
     if !goals.isEmpty { parts.append("to " + goals.joined(separator: " and ")) }
