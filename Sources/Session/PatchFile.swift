@@ -182,6 +182,14 @@ package enum PatchFile {
     return stat(path, &info) == 0
   }
 
+  /// True for a file that a save can replace. Throws for a folder, a device and the like, so that nobody is asked about one.
+  static func isReplaceable(_ path: String) throws(FileError) -> Bool {
+    var info = stat()
+    guard stat(path, &info) == 0 else { return false }
+    guard info.st_mode & S_IFMT == S_IFREG else { throw FileError.notPlain(path: path) }
+    return true
+  }
+
   /// The file's first byte, to find out if it can be read; nil: it is empty.
   static func firstByte(of path: String) throws(FileError) -> UInt8? {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -7,7 +7,7 @@ extension Session {
   public func exportHistory(
     to path: String, despite accepted: Set<SaveObstacle.Reason> = []
   ) throws(FileError) -> String {
-    if PatchFile.exists(path), !accepted.contains(.exists) {
+    if try PatchFile.isReplaceable(path), !accepted.contains(.exists) {
       throw FileError.obstacle(SaveObstacle(reason: .exists, path: path))
     }
     let steps = history.steps.filter { !$0.isUndone }

@@ -126,7 +126,7 @@ extension Session {
     let isOwn = file.map { PatchFile.isSame($0, wanted) } ?? false
     let target = isOwn ? file ?? wanted : wanted
     let present = try? PatchFile.read(target)
-    let obstacles = isOwn ? try ownObstacles(target, present) : foreignObstacles(target)
+    let obstacles = try isOwn ? ownObstacles(target, present) : foreignObstacles(target)
     for reason in obstacles where !accepted.contains(reason) {
       throw FileError.obstacle(SaveObstacle(reason: reason, path: target))
     }
@@ -197,7 +197,7 @@ extension Session {
   private func ownObstacles(_ path: String, _ present: [UInt8]?) throws(FileError) -> [SaveObstacle.Reason] {
     var reasons: [SaveObstacle.Reason] = []
     if isLocked { reasons.append(.openElsewhere) }
-    if present == nil, PatchFile.exists(path) { throw PatchFile.failure(path) }
+    if present == nil, try PatchFile.isReplaceable(path) { throw PatchFile.failure(path) }
     if let present, isForeign || present != savedBytes { reasons.append(.changed) }
     let lines = Set(diagnostics.filter { $0.severity == .error }.map(\.line)).count
     if lines > 0 || !(present.map(Self.isText) ?? true) { reasons.append(.unread(lines: lines)) }
@@ -205,8 +205,8 @@ extension Session {
   }
 
   /// Obstacles to saving over another file.
-  private func foreignObstacles(_ path: String) -> [SaveObstacle.Reason] {
-    guard PatchFile.exists(path) else { return [] }
+  private func foreignObstacles(_ path: String) throws(FileError) -> [SaveObstacle.Reason] {
+    guard try PatchFile.isReplaceable(path) else { return [] }
     return isOpenElsewhere(path) ? [.openElsewhere] : [.exists]
   }
 

@@ -91,6 +91,16 @@ import Testing
     #expect(words(stage).contains("changed by others after those edits began"), "\(stage.screen)")
   }
 
+  /// No answer would make a save over a folder possible.
+  @Test(arguments: ["save", "export"]) func aFolderIsRefusedWithoutAQuestion(verb: String) throws {
+    let place = try Place()
+    let stage = Stage.demo()
+    stage.press(":")
+    stage.type("\(verb) \(place.path)")
+    stage.press("enter")
+    #expect(stage.message == "\(place.path): not a plain file" && !(stage.app.state.overlay is Question))
+  }
+
   @Test func anotherFileIsAskedAboutAtThePrompt() throws {
     let place = try Place()
     let stage = Stage.demo()
