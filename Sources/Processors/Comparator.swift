@@ -41,27 +41,49 @@ public struct Comparator: Kernel {
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    let (input, output) = (block.inputs[0], block.outputs[0])
     let (threshold, hysteresis) = (block.parameters[Self.threshold], block.parameters[Self.hysteresis])
+    if threshold.isSteady, hysteresis.isSteady, hysteresis.elements == 1, hysteresis.values[0] <= 0,
+      block.frames == blockCapacity
+    {
+      return compare(block, threshold)
+    }
+    return latch(block, threshold, hysteresis)
+  }
+
+  /// Whole blocks with nothing to latch: frames stay in vectors.
+  @inline(__always) @_noLocks private mutating func compare(_ block: Block, _ threshold: ParameterStream)
+    -> Activity
+  {
+    let (input, output) = (block.inputs[0], block.outputs[0])
+    let count = output.count < input.count ? output.count : input.count
+    var (channel, any) = (0, UInt32(0))
+    while channel < count {
+      let open = sostenuto_write_above(input[channel], output[channel], threshold.value(channel))
+      isOpen[channel].pointee = open &>> 31 != 0
+      any |= open
+      channel &+= 1
+    }
+    isAsleep = any == 0
+    return any == 0 ? .silent : .sounding
+  }
+
+  // Apart, so that what it keeps in memory costs the other way nothing.
+  @inline(never) @_noLocks private mutating func latch(
+    _ block: Block, _ threshold: ParameterStream, _ hysteresis: ParameterStream
+  ) -> Activity {
+    let (input, output) = (block.inputs[0], block.outputs[0])
     let isSteady = threshold.isSteady && hysteresis.isSteady
     let rows = Rows(block)
     let all = Gates.all(block.frames)
     let count = output.count < input.count ? output.count : input.count
     var (channel, any) = (0, UInt64(0))
     while channel < count {
-      let (from, to) = (input[channel], output[channel])
+      let from = input[channel]
       let above: UInt64
       let stays: UInt64
       if isSteady {
         let level = threshold.value(channel)
         let low = level - max(hysteresis.value(channel), 0)
-        // Nothing to latch, and nothing behind the frames: they stay in vectors.
-        if low == level, block.frames == blockCapacity {
-          if sostenuto_write_above(from, to, level) { any = 1 }
-          isOpen[channel].pointee = to[blockCapacity &- 1] > 0
-          channel &+= 1
-          continue
-        }
         above = sostenuto_bits_above(from, level) & all
         stays = low < level ? sostenuto_bits_above(from, low) & all | above : above
       } else {
@@ -76,9 +98,9 @@ public struct Comparator: Kernel {
         above = sostenuto_greater_bits(from, rows[0]) & all
         stays = sostenuto_greater_bits(from, rows[1]) & all | above
       }
-      let open = latch(above, stays, isOpen[channel].pointee) & all
+      let open = latched(above, stays, isOpen[channel].pointee) & all
       isOpen[channel].pointee = Gates.last(open, block.frames)
-      Gates.write(open, to)
+      Gates.write(open, output[channel])
       any |= open
       channel &+= 1
     }
@@ -87,7 +109,7 @@ public struct Comparator: Kernel {
   }
 
   /// Bits that `set` sets and `stays` lets stay.
-  @inline(__always) @_noLocks private func latch(_ set: UInt64, _ stays: UInt64, _ wasSet: Bool) -> UInt64 {
+  @inline(__always) @_noLocks private func latched(_ set: UInt64, _ stays: UInt64, _ wasSet: Bool) -> UInt64 {
     let (half, over) = set.addingReportingOverflow(stays)
     let (sum, more) = half.addingReportingOverflow(wasSet ? 1 : 0)
     // The carries into each bit are the states before it.

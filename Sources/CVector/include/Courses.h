@@ -77,17 +77,20 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_ones(unsigned bits) {
   return (sostenuto_frames)(set & 0x3f800000);
 }
 
-/* One where a frame of 64 is above a level, else zero. True if any is. */
-SOSTENUTO_VECTOR _Bool sostenuto_write_above(const float *v, float *to, float level) {
+/* One where a frame of 64 is above a level, else zero. Zero if none is; bit 31: the last one is. */
+SOSTENUTO_VECTOR unsigned sostenuto_write_above(const float *v, float *to, float level) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  sostenuto_integers any = 0;
+  typedef _Bool flags __attribute__((ext_vector_type(16)));
+  unsigned any = 0;
+  unsigned short sixteen = 0;
   for (int frame = 0; frame < 64; frame += 16) {
     sostenuto_integers over = *(const frames_of_memory *)(v + frame) > level;
-    over &= 0x3f800000;
-    any |= over;
-    *(frames_of_memory *)(to + frame) = (sostenuto_frames)over;
+    *(frames_of_memory *)(to + frame) = (sostenuto_frames)(over & 0x3f800000);
+    flags set = __builtin_convertvector(over, flags);
+    __builtin_memcpy(&sixteen, &set, 2);
+    any |= sixteen;
   }
-  return __builtin_reduce_or(any) != 0;
+  return any | (unsigned)sixteen << 16;
 }
 
 /* Of 64 frames of two gates: one where both are open, where any is (1), or where one alone is (2), else zero. True: in some
