@@ -18,8 +18,8 @@ public struct Expander: Kernel {
         "attack", "Time of 63 % of the way to a smaller reduction.", default: 0.002, range: 0...1,
         unit: .seconds),
       .number(
-        "release", "Time of 63 % of the way to a greater one.", default: 0.15, range: 0.001...5,
-        unit: .seconds),
+        "release", "Time of 63 % of the way to a greater one; peaks are forgotten in 20 ms.", default: 0.15,
+        range: 0.001...5, unit: .seconds),
       .level("knee", "Width of the bend around the threshold.", default: 6, range: 0...36),
       .gain("range", "Gain at the greatest reduction.", default: -60, upTo: 0),
       Dynamics.link,
