@@ -102,7 +102,10 @@ import Testing
   }
 
   @Test func theNamesOfACablesRowsStandApartFromTheirMeters() {
-    let stage = Stage("node a oscillator channels=12 freq=110Hz", "node b gain", "connect a -> b")
+    let stage = Stage(
+      "node a oscillator channels=12 freq=110Hz", "node b gain", "connect a -> b",
+      "node out output channels=12", "connect b -> out")
+    stage.session.engine.isMetering = true
     stage.columns = 150
     stage.press("F4")
     stage.play(seconds: 0.2)

@@ -164,7 +164,10 @@ import Testing
 
   /// Signals that move others reach 1 as they should.
   @Test func aTransportDoesNotClip() {
-    let stage = Stage("node tone oscillator level=6dB", "node clock transport")
+    let stage = Stage(
+      "node tone oscillator level=6dB", "node clock transport", "connect clock.run -> tone.freq by 1Hz",
+      "node out output", "connect tone -> out gain=-20dB")
+    stage.session.engine.isMetering = true
     stage.press(": =roll enter")
     stage.play(seconds: 0.5)
     #expect(!row(stage, "transport").contains("!"), "\(stage.screen)")
