@@ -7,7 +7,8 @@ enum Gates {
   /// The frames in which a channel is open; those behind the block are shut. Channels repeat.
   @inline(__always) @_noLocks static func open(_ input: InputPort, _ channel: Int, _ frames: Int) -> UInt64 {
     if input.isSilent || input.count == 0 { return 0 }
-    return sostenuto_bits_above(input[channel < input.count ? channel : channel % input.count], 0) & all(frames)
+    let from = input[channel < input.count ? channel : channel % input.count]
+    return sostenuto_bits_above(from, 0) & all(frames)
   }
 
   /// The frames of a block.
