@@ -67,7 +67,7 @@ public struct Comparator: Kernel {
     return any == 0 ? .silent : .sounding
   }
 
-  // Apart, so that what it keeps in memory costs the other way nothing.
+  // A function of its own: the registers that it saves would slow down `compare`.
   @inline(never) @_noLocks private mutating func latch(
     _ block: Block, _ threshold: ParameterStream, _ hysteresis: ParameterStream
   ) -> Activity {

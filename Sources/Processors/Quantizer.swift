@@ -66,7 +66,7 @@ public struct Quantizer: Kernel {
     while channel < channels {
       let (from, to) = (input[channel], output[channel])
       var frame = 0
-      // Two vectors at once share the borders, and leave the smaller processors registers.
+      // Two vectors share each border. Four would need more registers than AVX2 has.
       while frame < 64 {
         let a = limited(from.vector(frame), -100, 100) - origin
         let b = limited(from.vector(frame &+ 16), -100, 100) - origin
@@ -126,7 +126,7 @@ public struct Quantizer: Kernel {
     let before = last[channel].pointee
     var bits: UInt64 = 0
     var value = before
-    // Most blocks have one value. What lies behind a short one may be another.
+    // Most blocks have one value. Frames behind the end of a short block may differ: the slow way looks closer.
     var frame = 0
     var isSame = true
     while frame < frames {

@@ -99,7 +99,7 @@ final class EngineNode {
   var hasRungOut = false
   /// Muted by the blast shield.
   var isMuted: Bool { slot?.pointee.isMuted == true }
-  /// Bytes of memory that the system did not have for its kernel: it has none, and passes nothing. 0: it has one.
+  /// Bytes that the system lacked for its kernel. The node has no kernel then, and is silent. 0: it has one.
   private(set) var lack = 0
   /// The reason for that.
   var lackWords: String? { lack == 0 ? nil : "there is no memory for its \(lack >> 20) MB" }

@@ -18,8 +18,8 @@ struct PlanCompiler {
     /// Buffers that all pieces share, or those of each segment.
     fileprivate var arenas: [BufferArena] = []
     fileprivate var scratch = ParameterScratch(size: 0, threads: 1)
-    /// Lists that a pass fills. They stay from plan to plan: those of a sum of many cables take megabytes, which the system
-    /// would have to clear anew for each edit.
+    /// Work lists of a pass, kept between plans. For a sum of many cables they take megabytes, and the system clears fresh
+    /// pages for each edit otherwise.
     fileprivate var lists = (batch: PlanBatch(), inlets: Inlets())
     fileprivate var lastNumber: Int32 = 0
     /// The latest plan has several segments.

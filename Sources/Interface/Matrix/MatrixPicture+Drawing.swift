@@ -95,7 +95,7 @@ extension MatrixPicture {
     var name = isWide ? grid.rowName(index) : DisplayWidth.padded("\(index)", to: 2, right: headWidth >= 14)
     if isWide, labelWidth == 0, !label.isEmpty { name = DisplayWidth.truncated(label, to: 5) }
     canvas.put([Span(name, key)], at: place, columns: max(0, headWidth - 2))
-    // As wide as the last row's name in all rows.
+    // All rows leave the room that the last row's name needs.
     var start = isWide ? max(7, DisplayWidth.of(grid.rowName(grid.rows - 1)) + 2) : 4
     if labelWidth > 0 {
       canvas.put(

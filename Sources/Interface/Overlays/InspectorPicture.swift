@@ -212,7 +212,7 @@ struct InspectorPicture {
   /// The level of the port, and its sound.
   private func drawSound(row: Int, on canvas: inout Canvas) {
     guard soundRows > 0, let port = inspector.port(scene) else { return }
-    // Of a sub-patch the node at its edge.
+    // The sound of a sub-patch is that of the node at its edge.
     let report = port.node == inspector.owner ? report : scene.report.nodes.first { $0.id == port.node }
     let found = (port.isInput ? report?.inputs : report?.outputs)?.first { $0.name == port.port }
     let levels = found.map { port.isInput ? scene.levels(ofInput: $0).peaks : $0.peaks }

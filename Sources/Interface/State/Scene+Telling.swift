@@ -13,7 +13,7 @@ extension Scene {
     var parts = [words.joined(separator: ", ")]
     let sources = cables(into: id).map { cable in
       let (name, end) = (name(of: cable.ends), cable.ends.destination)
-      // Of a sub-patch the port at its edge.
+      // A sub-patch has its name for the port at its edge.
       let port = end.node == id ? end.port : name.destination.port
       return name.source.description + Self.gain(cable)
         + (port == facts.kind?.inputs.first?.name ? "" : " at \(port ?? end.port)")
