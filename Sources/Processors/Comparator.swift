@@ -42,19 +42,23 @@ public struct Comparator: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let (threshold, hysteresis) = (block.parameters[Self.threshold], block.parameters[Self.hysteresis])
-    if threshold.isSteady, hysteresis.isSteady, hysteresis.elements == 1, hysteresis.values[0] <= 0,
+    guard threshold.isSteady, hysteresis.isSteady, hysteresis.elements == 1, hysteresis.values[0] <= 0,
       block.frames == blockCapacity
-    {
-      return compare(block, threshold)
-    }
-    return latch(block, threshold, hysteresis)
+    else { return latch(block) }
+    let (input, output) = (block.inputs[0], block.outputs[0])
+    guard input.count == 1, output.count == 1 else { return compare(block) }
+    let open = sostenuto_write_above(input[0], output[0], threshold.values[0])
+    isOpen[0].pointee = open &>> 31 != 0
+    isAsleep = open == 0
+    return open == 0 ? .silent : .sounding
   }
 
+  // Functions of their own, called last: the registers that they save would slow down one channel.
+
   /// Whole blocks with nothing to latch: frames stay in vectors.
-  @inline(__always) @_noLocks private mutating func compare(_ block: Block, _ threshold: ParameterStream)
-    -> Activity
-  {
+  @inline(never) @_noLocks private mutating func compare(_ block: Block) -> Activity {
     let (input, output) = (block.inputs[0], block.outputs[0])
+    let threshold = block.parameters[Self.threshold]
     let count = output.count < input.count ? output.count : input.count
     var (channel, any) = (0, UInt32(0))
     while channel < count {
@@ -67,11 +71,9 @@ public struct Comparator: Kernel {
     return any == 0 ? .silent : .sounding
   }
 
-  // A function of its own: the registers that it saves would slow down `compare`.
-  @inline(never) @_noLocks private mutating func latch(
-    _ block: Block, _ threshold: ParameterStream, _ hysteresis: ParameterStream
-  ) -> Activity {
+  @inline(never) @_noLocks private mutating func latch(_ block: Block) -> Activity {
     let (input, output) = (block.inputs[0], block.outputs[0])
+    let (threshold, hysteresis) = (block.parameters[Self.threshold], block.parameters[Self.hysteresis])
     let isSteady = threshold.isSteady && hysteresis.isSteady
     let rows = Rows(block)
     let all = Gates.all(block.frames)

@@ -164,9 +164,16 @@ extension StepRunner {
     source.pointee.wasSilent = isSilent
     let cable = source.pointee.cable
     cable.pointee.isSilent.store(isSilent, ordering: .relaxed)
+    guard cable.pointee.gain.isMoving else { return publishRest(cable) }
     let gain = cable.pointee.gain
     cable.pointee.gainNow.store(gain.value.bitPattern, ordering: .relaxed)
     cable.pointee.ceilingNow.store(gain.ceiling.bitPattern, ordering: .relaxed)
+  }
+
+  @inline(__always) @_noLocks private func publishRest(_ cable: UnsafeMutablePointer<CableSlot>) {
+    let gain = cable.pointee.gain.target
+    cable.pointee.gainNow.store(gain.bitPattern, ordering: .relaxed)
+    cable.pointee.ceilingNow.store(abs(gain).bitPattern, ordering: .relaxed)
   }
 
   @_noLocks private func addMoving(
@@ -174,11 +181,7 @@ extension StepRunner {
   ) {
     let cable = source.pointee.cable
     cable.pointee.advance(frames, at: now, writing: gains)
-    if !cable.pointee.gain.isMoving {
-      let steady = cable.pointee.gain.target
-      cable.pointee.gainNow.store(steady.bitPattern, ordering: .relaxed)
-      cable.pointee.ceilingNow.store(abs(steady).bitPattern, ordering: .relaxed)
-    }
+    if !cable.pointee.gain.isMoving { publishRest(cable) }
     if source.pointee.isShaped {
       sum.add(shaped: source, offset: offset(of: source), isSilent: isSilent, times: gains)
     } else {
