@@ -211,9 +211,10 @@ final class EngineNode {
         tag: kernelType?.tag ?? .placeholder,
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
         runsInParts: !takesEvents && !isSender && endpoint == nil,
-        amplifies: type?.mayAmplify(values) ?? false, readingCount: UInt8(memory.readingCount),
-        meterCount: UInt16(clamping: memory.meterCount)))
+        readingCount: UInt8(memory.readingCount), meterCount: UInt16(clamping: memory.meterCount)))
     slot = memory.slot
+    slot.pointee.amplifies = type?.mayAmplify(values) ?? false
+    slot.pointee.hasReadings = memory.readingCount > 0
     row.pointee.parameterElements = Int32(memory.mostRamps)
     row.pointee.hotBytes = UInt16(clamping: memory.hotSize)
   }

@@ -116,13 +116,14 @@ extension StepRunner {
       if cable.pointee.nextStart <= now { cable.pointee.beginMove() }
       let isSilent = isSilent(source)
       let isMoving = cable.pointee.gain.isMoving || cable.pointee.nextStart < now &+ Int64(frames)
-      if isMoving || cable.pointee.isSilent.load(ordering: .relaxed) != isSilent {
+      if source.pointee.wasSilent != isSilent || cable.pointee.isSilent.load(ordering: .relaxed) != isSilent {
         publish(source, isSilent: isSilent)
       }
-      source.pointee.wasSilent = isSilent
+      publishGain(cable)
       source.pointee.gain = source.pointee.coefficient * cable.pointee.gain.target
       if isSilent, !source.pointee.isShaped {
         cable.pointee.advance(frames, at: now)
+        if isMoving { publishGain(cable) }
       } else if isMoving {
         addMoving(source, isSilent: isSilent, to: &sum)
       } else if source.pointee.isShaped {
@@ -159,21 +160,23 @@ extension StepRunner {
     return (Int(truncatingIfNeeded: now) &- cable.pointee.delay) & (cable.pointee.ringFrames &- 1)
   }
 
-  /// Tells the worker.
-  @_noLocks func publish(_ source: UnsafeMutablePointer<MixSource>, isSilent: Bool) {
+  /// Tells the worker whether a cable brings sound.
+  @inline(__always) @_noLocks func publish(_ source: UnsafeMutablePointer<MixSource>, isSilent: Bool) {
     source.pointee.wasSilent = isSilent
-    let cable = source.pointee.cable
-    cable.pointee.isSilent.store(isSilent, ordering: .relaxed)
-    guard cable.pointee.gain.isMoving else { return publishRest(cable) }
-    let gain = cable.pointee.gain
-    cable.pointee.gainNow.store(gain.value.bitPattern, ordering: .relaxed)
-    cable.pointee.ceilingNow.store(gain.ceiling.bitPattern, ordering: .relaxed)
+    source.pointee.cable.pointee.isSilent.store(isSilent, ordering: .relaxed)
   }
 
-  @inline(__always) @_noLocks private func publishRest(_ cable: UnsafeMutablePointer<CableSlot>) {
-    let gain = cable.pointee.gain.target
-    cable.pointee.gainNow.store(gain.bitPattern, ordering: .relaxed)
-    cable.pointee.ceilingNow.store(abs(gain).bitPattern, ordering: .relaxed)
+  /// Tells the worker a cable's gain.
+  @inline(__always) @_noLocks private func publishGain(_ cable: UnsafeMutablePointer<CableSlot>) {
+    let isMoving = cable.pointee.gain.isMoving
+    let gain = isMoving ? cable.pointee.gain.value : cable.pointee.gain.target
+    let ceiling = isMoving ? cable.pointee.gain.ceiling : abs(gain)
+    if cable.pointee.gainNow.load(ordering: .relaxed) != gain.bitPattern {
+      cable.pointee.gainNow.store(gain.bitPattern, ordering: .relaxed)
+    }
+    if cable.pointee.ceilingNow.load(ordering: .relaxed) != ceiling.bitPattern {
+      cable.pointee.ceilingNow.store(ceiling.bitPattern, ordering: .relaxed)
+    }
   }
 
   @_noLocks private func addMoving(
@@ -181,7 +184,7 @@ extension StepRunner {
   ) {
     let cable = source.pointee.cable
     cable.pointee.advance(frames, at: now, writing: gains)
-    if !cable.pointee.gain.isMoving { publishRest(cable) }
+    if !cable.pointee.gain.isMoving { publishGain(cable) }
     if source.pointee.isShaped {
       sum.add(shaped: source, offset: offset(of: source), isSilent: isSilent, times: gains)
     } else {

@@ -3,15 +3,14 @@ import Realtime
 // Nodes: silence, sleep, processing, levels. Audio thread, all of it.
 
 extension StepRunner {
-  /// The fastest way, of nodes that read one buffer at most (`Step.Operation.processDirect`), while that sounds and they are at
-  /// rest. False: nothing has happened, and the node has to be run as plain ones are.
+  /// The fastest way, of nodes that read one buffer at most (`Step.Operation.processDirect`), while that sounds, they are at
+  /// rest and no meter runs. False: nothing has happened, and the node has to be run as plain ones are.
   @inline(__always) @_noLocks mutating func runDirectNode(_ step: UnsafeMutablePointer<Step>) -> Bool {
     let node = step.pointee.node
     let isSource = step.pointee.portCount == 0
     guard
       isSource || !step.pointee.bindings.pointee.silence.pointee && !step.pointee.ports.pointee.isSilent,
-      !node.pointee.isAsleep, !node.pointee.isMoving, node.pointee.modulated == 0, !node.pointee.amplifies,
-      node.pointee.readingCount == 0, !isMetering
+      node.pointee.isPlain, node.pointee.modulated == 0
     else { return false }
     let isSilent = process(step, node) == .silent
     if isSource, isSilent {
@@ -51,7 +50,7 @@ extension StepRunner {
     }
     if isTail { return conclude(step, node, isSilent: isSilent, isQuiet: true, hasEvents: false) }
     step.pointee.outputSilence[0] = isSilent
-    if node.pointee.readingCount > 0, areReadingsDue(node) { publishReadings(node) }
+    if node.pointee.hasReadings, areReadingsDue(node) { publishReadings(node) }
     noteInput(node, isSource: isSource)
   }
 

@@ -133,6 +133,30 @@ struct StepRunner: ~Copyable {
   }
 
   @_noLocks private mutating func run(_ steps: UnsafeMutablePointer<Step>, _ count: Int) {
+    if isMetering || split != nil { return runWatched(steps, count) }
+    var step = steps
+    let end = steps + count
+    while step != end {
+      fetch(step + 2, before: end)
+      // Most steps are plain, and are told apart first.
+      let operation = step.pointee.operation
+      if operation == .processDirect {
+        if !runDirectNode(step) { runPlainNode(step) }
+        step += 1
+        continue
+      }
+      if operation != .processPlain, let next = runOther(step, before: end) {
+        step = next
+        continue
+      }
+      runPlainNode(step)
+      step += 1
+    }
+  }
+
+  /// The same while meters run, or in a block with a transaction within it.
+  @inline(never) @_noLocks private mutating func runWatched(_ steps: UnsafeMutablePointer<Step>, _ count: Int)
+  {
     var step = steps
     let end = steps + count
     while step != end {
@@ -142,15 +166,8 @@ struct StepRunner: ~Copyable {
         step += 1
         continue
       }
-      // Most steps are plain, and are told apart first.
       let operation = step.pointee.operation
-      if operation == .processDirect {
-        if !runDirectNode(step) { runPlainNode(step) }
-        step += 1
-        continue
-      }
-      let isPlain = operation == .processPlain
-      if !isPlain, let next = runOther(step, before: end) {
+      if operation != .processPlain, operation != .processDirect, let next = runOther(step, before: end) {
         step = next
         continue
       }

@@ -179,13 +179,9 @@ struct NodeSlot: ~Copyable {
   let runsInParts: Bool
   /// The transaction within this block commands it. Audio thread.
   var isReached = false
-  /// True while at least one parameter moves.
-  var isMoving = false
-  var isAsleep = false
+  private(set) var conditions: UInt8 = 0
   /// Every block of this 64-frame cell had silent inputs.
   var isCellSilent = true
-  /// Its output may exceed its input, so it is checked by the blast shield.
-  var amplifies: Bool
   /// Read by the worker.
   let isSilent = Atomic<Bool>(false)
   /// Figures that its kernel reports.
@@ -195,6 +191,29 @@ struct NodeSlot: ~Copyable {
   /// sleeps, and nothing wakes it.
   let blast = Atomic<UInt32>(0)
   var isMuted: Bool { @_noLocks get { blast.load(ordering: .relaxed) != 0 } }
+
+  /// It has no condition in which a block takes more than its kernel's work. The conditions are bits of one number, so
+  /// that one comparison tells it.
+  var isPlain: Bool { @_noLocks get { conditions == 0 } }
+  /// True while at least one parameter moves.
+  var isMoving: Bool {
+    @_noLocks get { conditions & 1 != 0 }
+    @_noLocks set { conditions = newValue ? conditions | 1 : conditions & ~1 }
+  }
+  var isAsleep: Bool {
+    @_noLocks get { conditions & 2 != 0 }
+    @_noLocks set { conditions = newValue ? conditions | 2 : conditions & ~2 }
+  }
+  /// Its output may exceed its input, so it is checked by the blast shield.
+  var amplifies: Bool {
+    @_noLocks get { conditions & 4 != 0 }
+    @_noLocks set { conditions = newValue ? conditions | 4 : conditions & ~4 }
+  }
+  /// Its kernel reports figures.
+  var hasReadings: Bool {
+    @_noLocks get { conditions & 8 != 0 }
+    @_noLocks set { conditions = newValue ? conditions | 8 : conditions & ~8 }
+  }
 
   /// The bit of a parameter in a set: the last bit is for all from the 64th on.
   @_noLocks static func bit(ofParameter parameter: Int) -> UInt64 {
