@@ -104,46 +104,61 @@ public struct Compressor: Kernel {
     dynamics.learn(block.parameters[Self.attack], block.parameters[Self.release], block, room)
     let (makeup, mix) = (block.parameters[Self.makeup], block.parameters[Self.mix])
     if dynamics.goesWhole(block), makeup.isSteady, mix.isSteady {
-      processOne(block, room, makeup.value(0), mix.value(0))
+      processRows(block, room, makeup.value(0), mix.value(0))
     } else {
       processGroups(block, room)
     }
     return input.isSilent ? .silent : .sounding
   }
 
-  /// One gain for all channels, whose times, makeup and mix rest.
-  @inline(__always) @_noLocks private mutating func processOne(
+  /// Gains that go by rows, whose times, makeup and mix rest.
+  @inline(__always) @_noLocks private mutating func processRows(
     _ block: Block, _ room: DynamicsRoom, _ makeup: Float, _ mix: Float
   ) {
-    let input = block.inputs[0]
-    reduce(block, room, CompressorCurve(block, &rest))
-    if dynamics.staysAtZero(0, 1, room, block) {
-      if !input.isSilent { pass(block, room, 0, 1) }
+    let (input, output) = (block.inputs[0], block.outputs[0])
+    let curve = CompressorCurve(block, &rest)
+    var gain = 0
+    while gain < dynamics.gains {
+      reduce(block, room, curve, gain)
+      gain &+= 1
+    }
+    if dynamics.staysAtZero(0, dynamics.gains, room, block) {
+      if !input.isSilent { pass(block, room, 0, dynamics.gains) }
       return
     }
-    let level = dynamics.level(0)
-    level.pointee = sostenuto_gains_of_sixteens(
-      room.rows, level.pointee, dynamics.shares.up, dynamics.shares.down, makeup,
-      limited(mix * 0.01, 0, 1), Int64(truncatingIfNeeded: block.frames))
-    if !input.isSilent { room.multiply(block, 0, 1, isLinked: true) }
+    let (shares, wet) = (dynamics.shares, limited(mix * 0.01, 0, 1))
+    gain = 0
+    while gain < dynamics.gains {
+      let level = dynamics.level(gain)
+      level.pointee = sostenuto_gains_of_sixteens(
+        room.row(gain), level.pointee, shares.up, shares.down, shares.ways, makeup, wet, input[gain],
+        input.isSilent ? nil : output[gain], Int64(truncatingIfNeeded: block.frames))
+      gain &+= 1
+    }
+    guard !input.isSilent, dynamics.gains == 1 else { return }
+    var channel = 1
+    while channel < output.count {
+      multiplyWhole(input[channel], room.rows, to: output[channel])
+      channel &+= 1
+    }
   }
 
-  /// Writes the targets of the only gain.
+  /// Writes the targets of a gain: of the only one, or of a channel's own.
   @inline(__always) @_noLocks private func reduce(
-    _ block: Block, _ room: DynamicsRoom, _ curve: CompressorCurve
+    _ block: Block, _ room: DynamicsRoom, _ curve: CompressorCurve, _ gain: Int
   ) {
-    var frame = 0
-    if let only = key.only(block) {
-      while frame < block.frames {
-        room.rows.store(curve.reduction(magnitude(only.vector(frame)), frame), frame)
-        frame &+= 16
-      }
-    } else {
-      while frame < block.frames {
-        room.rows.store(curve.reduction(key.loudest(block, frame, room.shares), frame), frame)
-        frame &+= 16
-      }
+    let row = room.row(gain)
+    if let only = dynamics.gains == 1 ? key.only(block) : key.only(block, gain) {
+      return curve.write(only, to: row, block.frames)
     }
+    var frame = 0
+    while frame < block.frames {
+      row.store(
+        dynamics.gains == 1
+          ? key.loudest(block, frame, room.shares) : key.heard(block, gain, frame, room.shares), frame)
+      frame &+= 16
+    }
+    curve.write(row, to: row, block.frames)
   }
 
   @inline(never) @_noLocks private mutating func processGroups(_ block: Block, _ room: DynamicsRoom) {
@@ -153,20 +168,10 @@ public struct Compressor: Kernel {
     while group < dynamics.groups {
       let first = group &* 8
       let count = dynamics.gains &- first < 8 ? dynamics.gains &- first : 8
-      if dynamics.gains == 1 {
-        reduce(block, room, curve)
-      } else {
-        var channel = first
-        while channel < first &+ count {
-          let row = room.row(channel)
-          var frame = 0
-          while frame < block.frames {
-            let heard = key.heard(block, channel, frame, room.shares)
-            row.store(curve.reduction(heard, frame), frame)
-            frame &+= 16
-          }
-          channel &+= 1
-        }
+      var gain = first
+      while gain < first &+ count {
+        reduce(block, room, curve, gain)
+        gain &+= 1
       }
       if dynamics.staysAtZero(group, count, room, block) {
         if !input.isSilent { pass(block, room, first, count) }
@@ -283,7 +288,7 @@ private struct CompressorCurve {
 
   /// Factor that turns magnitudes into multiples of the threshold. One logarithm is enough then, even while the threshold moves.
   @inline(__always) @_noLocks static func scale(_ threshold: Frames) -> Frames {
-    1 / atLeast(1e-6, threshold)
+    sostenuto_threshold_scales(threshold)
   }
 
   @inline(__always) @_noLocks static func slope(_ ratio: Frames) -> Frames { 1 - 1 / atLeast(1, ratio) }
@@ -296,18 +301,29 @@ private struct CompressorCurve {
   /// Factor of the square within the bend.
   @inline(__always) @_noLocks static func bend(_ knee: Frames) -> Frames { 0.5 / knee }
 
-  /// Reductions of sixteen frames. One check covers all three parameters at rest.
-  @inline(__always) @_noLocks func reduction(_ magnitudes: Frames, _ frame: Int) -> Frames {
-    if isSteady {
-      return sostenuto_reductions(
-        magnitudes, Frames(repeating: rest[0]), Frames(repeating: rest[1]), Frames(repeating: rest[2]),
-        Frames(repeating: rest[3]))
+  /// Writes the reductions of what is heard, of which signs do not count; in place as well. One check covers the parameters
+  /// that the long part of the curve goes by.
+  @inline(__always) @_noLocks func write(
+    _ heard: UnsafePointer<Float>, to row: UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
+    guard ratio.isSteady, knee.isSteady else { return writeMoving(heard, to: row, frames) }
+    sostenuto_write_reductions(
+      heard, row, threshold.frames(0), rest[0], rest[1], rest[2], rest[3],
+      Int64(truncatingIfNeeded: frames))
+  }
+
+  @inline(never) @_noLocks private func writeMoving(
+    _ heard: UnsafePointer<Float>, to row: UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
+    var frame = 0
+    while frame < frames {
+      let scale =
+        threshold.isSteady ? Frames(repeating: rest[0]) : Self.scale(threshold.vector(0, frame))
+      let s = ratio.isSteady ? Frames(repeating: rest[1]) : Self.slope(ratio.vector(0, frame))
+      let k = knee.isSteady ? Frames(repeating: rest[2]) : Self.knee(knee.vector(0, frame))
+      let bend = knee.isSteady ? Frames(repeating: rest[3]) : Self.bend(k)
+      row.store(sostenuto_reductions(magnitude(heard.vector(frame)), scale, s, k, bend), frame)
+      frame &+= 16
     }
-    let scale =
-      threshold.isSteady ? Frames(repeating: rest[0]) : Self.scale(threshold.vector(0, frame))
-    let s = ratio.isSteady ? Frames(repeating: rest[1]) : Self.slope(ratio.vector(0, frame))
-    let k = knee.isSteady ? Frames(repeating: rest[2]) : Self.knee(knee.vector(0, frame))
-    let bend = knee.isSteady ? Frames(repeating: rest[3]) : Self.bend(k)
-    return sostenuto_reductions(magnitudes, scale, s, k, bend)
   }
 }

@@ -19,6 +19,8 @@ struct Dynamics: BitwiseCopyable {
   /// Of each gain that goes by rows: the sixteen frames that its last block ended in.
   private var parts: UnsafeMutablePointer<DynamicsPart>
 
+  /// Down and up, of the shares below.
+  private var ways: UnsafeMutablePointer<Float>
   /// Times up and down at rest and the rate, and the shares for them.
   private var known = SIMD4<Float>(repeating: .nan)
   private(set) var shares = DynamicsShares(up: 0, down: 0, rest: false)
@@ -36,6 +38,7 @@ struct Dynamics: BitwiseCopyable {
     counts = arena.reserve(groups &* 32).assumingMemoryBound(to: SIMD8<Int32>.self)
     parts = arena.reserve(Self.rows &* MemoryLayout<DynamicsPart>.stride).assumingMemoryBound(
       to: DynamicsPart.self)
+    ways = arena.take(Float.self, Int(sostenuto_ways_size))
   }
 
   /// Gains that are calculated each by itself: eight side by side are worth turning their rows if there are some.
@@ -74,7 +77,11 @@ struct Dynamics: BitwiseCopyable {
       }
       channel &+= 1
     }
-    (levels, counts, parts, self.channels) = (wide.levels, wide.counts, wide.parts, inputs)
+    (levels, counts, parts, ways, self.channels) = (
+      wide.levels, wide.counts, wide.parts, wide.ways, inputs
+    )
+    // Those of its memory are written anew.
+    known = SIMD4(repeating: .nan)
   }
 
   /// State of a channel's gain.
@@ -103,13 +110,20 @@ struct Dynamics: BitwiseCopyable {
   ) {
     shares.rest = up.isSteady && down.isSteady
     guard shares.rest else { return Self.writeMoving(up, down, block, room) }
-    let times = SIMD4(up.value(0), down.value(0), block.rate, 0)
-    if known[0] != times[0] || known[1] != times[1] || known[2] != times[2] {
-      known = times
-      let frames = SIMD16(lowHalf: SIMD8(repeating: times[0]), highHalf: SIMD8(repeating: times[1]))
-      let all = sostenuto_approaches(frames * block.rate)
-      (shares.up, shares.down) = (all[0], all[8])
-    }
+    learn(up.value(0), down.value(0), block.rate)
+  }
+
+  /// The same for times that rest, in seconds. Audio thread.
+  @inline(__always) @_noLocks mutating func learn(_ up: Float, _ down: Float, _ rate: Float) {
+    if known[0] != up || known[1] != down || known[2] != rate { learnAnew(up, down, rate) }
+  }
+
+  @inline(never) @_noLocks private mutating func learnAnew(_ up: Float, _ down: Float, _ rate: Float) {
+    known = SIMD4(up, down, rate, 0)
+    let frames = SIMD16(lowHalf: SIMD8(repeating: up), highHalf: SIMD8(repeating: down))
+    let all = sostenuto_approaches(frames * rate)
+    shares = DynamicsShares(up: all[0], down: all[8], rest: true, ways: UnsafePointer(ways))
+    sostenuto_learn_ways(ways, shares.up, shares.down)
   }
 
   @inline(never) @_noLocks private static func writeMoving(
@@ -139,7 +153,8 @@ struct Dynamics: BitwiseCopyable {
           shares.holds
           ? sostenuto_hold_sixteens(row, level.pointee, shares.down, frames)
           : shares.rest
-            ? sostenuto_follow_resting_sixteens(row, level.pointee, shares.up, shares.down, frames)
+            ? sostenuto_follow_resting_sixteens(
+              row, level.pointee, shares.up, shares.down, shares.ways, frames)
             : sostenuto_follow_sixteens(row, level.pointee, room.up, room.down, frames)
         gain &+= 1
       }
@@ -228,9 +243,9 @@ struct Dynamics: BitwiseCopyable {
     return largest(bits) == 0
   }
 
-  /// True for one gain by shares that rest, in whole sixteens of engine time.
+  /// True for gains that go by rows and shares that rest, in whole sixteens of engine time.
   @inline(__always) @_noLocks func goesWhole(_ block: Block) -> Bool {
-    gains == 1 && shares.rest && block.isOfSixteens
+    goesByRows && shares.rest && block.isOfSixteens
   }
 
   /// True where each gain is calculated by itself.
@@ -281,6 +296,8 @@ struct DynamicsShares: BitwiseCopyable {
   var rest: Bool
   /// They always rest, and a level is at once where it goes up to.
   var holds = false
+  /// Down and up, of shares that rest and do not hold.
+  var ways: UnsafePointer<Float>?
 }
 
 /// Room within a block for the gains of eight channels.

@@ -32,8 +32,13 @@ struct Key: BitwiseCopyable {
 
   /// The only channel that it goes by, as loud as it is; nil: there are more, or it fades.
   @inline(__always) @_noLocks func only(_ block: Block) -> UnsafePointer<Float>? {
-    guard hasOwn, !fades, block.inputs[0].count == 1, block.inputs[1].isSilent else { return nil }
-    return block.inputs[0][0]
+    block.inputs[0].count == 1 ? only(block, 0) : nil
+  }
+
+  /// All that a channel by itself goes by, likewise.
+  @inline(__always) @_noLocks func only(_ block: Block, _ channel: Int) -> UnsafePointer<Float>? {
+    guard hasOwn, !fades, block.inputs[1].isSilent else { return nil }
+    return block.inputs[0][channel]
   }
 
   /// Magnitudes of what one channel goes by, sixteen frames from `frame` on.

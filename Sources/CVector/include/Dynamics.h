@@ -9,25 +9,72 @@
 /* The logarithms to base 2 of positive numbers, to 2e-7; of zero -127. A number is split into a power of two and a factor of
    about one. The polynomial is that of least error for its logarithm, in pairs of pairs: a division would take as long as all of
    it. */
+#define SOSTENUTO_SPLIT(v, factor, power)                                                                \
+  sostenuto_integers bits = (sostenuto_integers)(v), exponent = (bits - 0x3F3504F3) >> 23;               \
+  factor = (sostenuto_frames)(bits - (exponent << 23)) - 1.0f;                                           \
+  power = __builtin_convertvector(exponent, sostenuto_frames);
+#define SOSTENUTO_LOGARITHM(logarithm, r, power)                                                         \
+  __typeof__(r) s = r * r;                                                                               \
+  __typeof__(r) low = (r * -0.3600872f + 0.48093945f) * s + (r * -0.7213572f + 1.4426948f);              \
+  __typeof__(r) high = (r * -0.14574395f + 0.23689017f) * s + (r * -0.25006914f + 0.2867075f);           \
+  logarithm = (high * (s * s) + low) * r + power;
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_logarithms(sostenuto_frames v) {
-  sostenuto_integers bits = (sostenuto_integers)v;
-  sostenuto_integers exponent = (bits - 0x3F3504F3) >> 23;
-  sostenuto_frames r = (sostenuto_frames)(bits - (exponent << 23)) - 1.0f, s = r * r;
-  sostenuto_frames low = (r * -0.3600872f + 0.48093945f) * s + (r * -0.7213572f + 1.4426948f);
-  sostenuto_frames high = (r * -0.14574395f + 0.23689017f) * s + (r * -0.25006914f + 0.2867075f);
-  return (high * (s * s) + low) * r + __builtin_convertvector(exponent, sostenuto_frames);
+  sostenuto_frames r, power;
+  SOSTENUTO_SPLIT(v, r, power)
+  SOSTENUTO_LOGARITHM(v, r, power)
+  return v;
 }
 
 /* Reductions in octaves of magnitudes, times `scale` in parts of the threshold, by a static curve that bends within `knee`
    octaves into its `slope`; `bend`: the factor of the square. In C, since Swift's compiler takes the last product apart into
    lanes. */
+#define SOSTENUTO_REDUCTION(over, slope, knee, bend)                                      \
+  over += (knee) * 0.5f;                                                                  \
+  __typeof__(over) beyond = over - (knee), bent = __builtin_elementwise_max(over, (__typeof__(over))0.0f); \
+  beyond = __builtin_elementwise_max(beyond, (__typeof__(over))0.0f);                     \
+  bent = bent < (knee) ? bent : (knee);                                                   \
+  over = (slope) * (bent * bent * (bend) + beyond);
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_reductions(sostenuto_frames magnitudes, sostenuto_frames scale, sostenuto_frames slope,
                                                        sostenuto_frames knee, sostenuto_frames bend) {
-  const sostenuto_frames none = 0.0f;
-  sostenuto_frames over = sostenuto_logarithms(magnitudes * scale) + knee * 0.5f, beyond = over - knee;
-  sostenuto_frames bent = over > none ? over : none;
-  bent = bent < knee ? bent : knee;
-  return slope * (bent * bent * bend + (beyond > none ? beyond : none));
+  sostenuto_frames over = sostenuto_logarithms(magnitudes * scale);
+  SOSTENUTO_REDUCTION(over, slope, knee, bend)
+  return over;
+}
+
+/* What turns magnitudes into multiples of a threshold. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_threshold_scales(sostenuto_frames threshold) {
+  return 1.0f / __builtin_elementwise_max(threshold, (sostenuto_frames)1e-6f);
+}
+
+/* Reductions of what is heard, of which signs do not count, in sixteens of frames; in place as well. `thresholds`: those of each
+   frame, which take the place of `scale`, or null. Registers of eight floats go through two short loops, of which more is under
+   way at a time than of the long chain of one. */
+SOSTENUTO_VECTOR void sostenuto_write_reductions(const float *heard, float *rows, const float *thresholds, float scale, float slope,
+                                                 float knee, float bend, long long frames) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  if (sostenuto_has_wide_vectors) {
+    for (long long f = 0; f < frames; f += 16) {
+      sostenuto_frames scales = thresholds ? sostenuto_threshold_scales(*(const frames_of_memory *)(thresholds + f)) : scale;
+      sostenuto_frames magnitudes = __builtin_elementwise_abs(*(const frames_of_memory *)(heard + f));
+      *(frames_of_memory *)(rows + f) = sostenuto_reductions(magnitudes, scales, slope, knee, bend);
+    }
+    return;
+  }
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  float work[128] __attribute__((aligned(64)));
+#pragma clang loop unroll(disable)
+  for (long long f = 0; f < frames; f += 16) {
+    sostenuto_frames scales = thresholds ? sostenuto_threshold_scales(*(const frames_of_memory *)(thresholds + f)) : scale;
+    sostenuto_frames level = __builtin_elementwise_abs(*(const frames_of_memory *)(heard + f)) * scales;
+    SOSTENUTO_SPLIT(level, *(frames_of_memory *)(work + f), *(frames_of_memory *)(work + 64 + f))
+  }
+#pragma clang loop unroll(disable)
+  for (long long f = 0; f < frames; f += 8) {
+    sostenuto_eight r = *(row_of_memory *)(work + f), over;
+    SOSTENUTO_LOGARITHM(over, r, *(row_of_memory *)(work + 64 + f))
+    SOSTENUTO_REDUCTION(over, slope, knee, bend)
+    *(row_of_memory *)(rows + f) = over;
+  }
 }
 
 /* 1 - exp(-1 / n) for times of n frames: how much of the way a one-pole goes in a frame. Of a long time by its series, since

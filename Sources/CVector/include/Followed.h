@@ -12,6 +12,11 @@
 #define SOSTENUTO_THIRD_STEP 16, 16, 16, 16, 3, 3, 3, 3, 16, 16, 16, 16, 11, 11, 11, 11
 #define SOSTENUTO_LAST_STEP 16, 16, 16, 16, 16, 16, 16, 16, 7, 7, 7, 7, 7, 7, 7, 7
 
+/* Halves: one lane in all, the upper four lanes alone, and two as one vector. */
+#define SOSTENUTO_LANE(half, lane) __builtin_shufflevector(half, half, lane, lane, lane, lane, lane, lane, lane, lane)
+#define SOSTENUTO_UPPER_FOUR(half) __builtin_shufflevector(half, (sostenuto_eight)0.0f, 8, 8, 8, 8, 4, 5, 6, 7)
+#define SOSTENUTO_HALVES(low, high) __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+
 /* Levels of sixteen frames, each of which goes a share of the way from the one before to a target; `adds` is that share of the
    target, and `level` the one before all. Two such steps in a row are one, so that sixteen are made in four rounds: a frame
    waits for four products, not for sixteen. What is kept of a level is one less the share: products of numbers near one would
@@ -26,8 +31,20 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_levels(sostenuto_frames shares, sost
   const sostenuto_frames none = 0.0f;
   SOSTENUTO_STEP(SOSTENUTO_FIRST_STEP)
   SOSTENUTO_STEP(SOSTENUTO_SECOND_STEP)
+#ifdef __AVX512F__
   SOSTENUTO_STEP(SOSTENUTO_THIRD_STEP)
   SOSTENUTO_STEP(SOSTENUTO_LAST_STEP)
+#else
+  // In halves: what the third step leaves as it is is kept by a factor of zero, and the last step changes the second half only.
+  sostenuto_frames keeps = 1.0f - shares;
+  sostenuto_eight low = SOSTENUTO_UPPER_FOUR(keeps.lo), high = SOSTENUTO_UPPER_FOUR(keeps.hi);
+  sostenuto_eight adds_low = low * SOSTENUTO_LANE(adds.lo, 3) + adds.lo, adds_high = high * SOSTENUTO_LANE(adds.hi, 3) + adds.hi;
+  sostenuto_eight shares_low = low * SOSTENUTO_LANE(shares.lo, 3) + shares.lo;
+  sostenuto_eight shares_high = high * SOSTENUTO_LANE(shares.hi, 3) + shares.hi;
+  high = 1.0f - shares_high;
+  adds = SOSTENUTO_HALVES(adds_low, high * SOSTENUTO_LANE(adds_low, 7) + adds_high);
+  shares = SOSTENUTO_HALVES(shares_low, high * SOSTENUTO_LANE(shares_low, 7) + shares_high);
+#endif
   return (level - shares * level) + adds;
 }
 
@@ -45,14 +62,13 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_follow_frames(sostenuto_frames targe
                                                           sostenuto_frames down, int first, float *done) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   const sostenuto_integers places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  sostenuto_frames rises = up * targets, falls = down * targets;
   // Rounded as those of levels that go frame by frame, which keep the rest of one: a channel is what it would be among many.
-  up = sostenuto_kept(up);
-  down = sostenuto_kept(down);
+  sostenuto_frames kept_up = sostenuto_kept(up), kept_down = sostenuto_kept(down);
   sostenuto_integers rise = targets > (sostenuto_frames)guess;
   sostenuto_frames levels;
 #define SOSTENUTO_ROUND                                                                                  \
-  sostenuto_frames shares = rise ? up : down, adds = rise ? rises : falls;                               \
+  if (!sostenuto_has_wide_vectors) rise = (sostenuto_integers)sostenuto_carried((sostenuto_frames)rise); \
+  sostenuto_frames shares = rise ? kept_up : kept_down, adds = (rise ? up : down) * targets;             \
   if (first > 0) {                                                                                       \
     shares = places < first ? *(frames_of_memory *)done : shares;                                        \
     adds = places < first ? *(frames_of_memory *)(done + 16) : adds;                                     \
@@ -90,8 +106,99 @@ SOSTENUTO_VECTOR float sostenuto_follow_sixteens(float *levels, float level, con
   return level;
 }
 
-/* The same by shares that rest. */
-SOSTENUTO_VECTOR float sostenuto_follow_resting_sixteens(float *levels, float level, float up, float down, long long frames) {
+/* One of both ways, up or down, by a share that rests: how much of it a level has gone after one to sixteen frames, as
+   `sostenuto_levels` comes to it, and what is kept after one to eight; `upper` has the first four of these behind zeros. */
+typedef struct {
+  sostenuto_frames shares;
+  sostenuto_eight keeps, upper;
+} sostenuto_way;
+
+/* The way down, and behind it the way up; as numbers, since Swift does not know vectors within a structure. Registers of sixteen floats have room for another plan (`sostenuto_follow_at_once`). */
+enum { sostenuto_ways_size = sostenuto_has_wide_vectors ? 0 : 2 * sizeof(sostenuto_way) / sizeof(float) };
+SOSTENUTO_VECTOR void sostenuto_learn_ways(float *numbers, float up, float down) {
+  if (sostenuto_has_wide_vectors) return;
+  sostenuto_way *ways = (sostenuto_way *)numbers;
+  const sostenuto_frames none = 0.0f;
+  for (int i = 0; i < 2; i++) {
+    sostenuto_frames shares = sostenuto_kept((sostenuto_frames)(i ? up : down)), adds = none;
+    SOSTENUTO_STEP(SOSTENUTO_FIRST_STEP)
+    SOSTENUTO_STEP(SOSTENUTO_SECOND_STEP)
+    SOSTENUTO_STEP(SOSTENUTO_THIRD_STEP)
+    SOSTENUTO_STEP(SOSTENUTO_LAST_STEP)
+    ways[i].shares = shares;
+    ways[i].keeps = 1.0f - shares.lo;
+    ways[i].upper = __builtin_shufflevector(ways[i].keeps, none.lo, 8, 8, 8, 8, 0, 1, 2, 3);
+  }
+}
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/* One bit of each lane, highest first; sums of those of two halves are 0 and 510 where all lanes are alike. */
+typedef int sostenuto_marks __attribute__((ext_vector_type(8)));
+enum { sostenuto_all_marks = 510 };
+#define SOSTENUTO_MARKS(low, high) (__builtin_ia32_movmskps256(low) + __builtin_ia32_movmskps256(high))
+
+/* The lanes of a half, each a place later, behind the last of another. */
+SOSTENUTO_VECTOR sostenuto_eight sostenuto_later(sostenuto_eight before, sostenuto_eight v) {
+  typedef long long longs __attribute__((vector_size(32)));
+  typedef char bytes __attribute__((vector_size(32)));
+  bytes between = (bytes)__builtin_ia32_permti256((longs)before, (longs)v, 0x21);
+  return (sostenuto_eight)__builtin_ia32_palignr256((bytes)v, between, 12);
+}
+
+/* Whole sixteens by shares that rest; in place. Most sixteens go one way in all frames: then what is kept is known beforehand,
+   and only what is added goes through the four steps. Which way is guessed by the level at the start, so that no sixteen waits
+   for another, and proved as in `sostenuto_follow_frames`, which does the others. The bits are the same. */
+SOSTENUTO_VECTOR float sostenuto_follow_ways(float *levels, float level, float up, float down, const float *ways, long long frames) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  typedef double four_pairs __attribute__((ext_vector_type(4)));
+  const sostenuto_eight none = 0.0f, start = level;
+  const float shares[2] = {down, up};
+  float guess = level;
+  sostenuto_eight now = level;
+#pragma clang loop unroll(disable)
+  for (long long f = 0; f < frames; f += 16) {
+    sostenuto_frames targets = *(frames_of_memory *)(levels + f);
+    int marks = SOSTENUTO_MARKS((sostenuto_marks)(targets.lo > start), (sostenuto_marks)(targets.hi > start));
+    if (__builtin_expect(marks == 0 || marks == sostenuto_all_marks, 1)) {
+      const sostenuto_way *way = (const sostenuto_way *)ways + (marks >> 8);
+      sostenuto_eight low = shares[marks >> 8] * targets.lo, high = shares[marks >> 8] * targets.hi;
+      sostenuto_eight keeps = way->keeps[0];
+      low = keeps * __builtin_shufflevector(low, none, 8, 0, 8, 2, 8, 4, 8, 6) + low;
+      high = keeps * __builtin_shufflevector(high, none, 8, 0, 8, 2, 8, 4, 8, 6) + high;
+      keeps = (sostenuto_eight)(four_pairs)(*(const double *)&way->keeps);
+      low = keeps * __builtin_shufflevector(low, none, 8, 8, 1, 1, 8, 8, 5, 5) + low;
+      high = keeps * __builtin_shufflevector(high, none, 8, 8, 1, 1, 8, 8, 5, 5) + high;
+      low = way->upper * SOSTENUTO_LANE(low, 3) + low;
+      high = way->upper * SOSTENUTO_LANE(high, 3) + high;
+      high = way->keeps * SOSTENUTO_LANE(low, 7) + high;
+      low = (now - way->shares.lo * now) + low;
+      high = (now - way->shares.hi * now) + high;
+      int proof = SOSTENUTO_MARKS((sostenuto_marks)(targets.lo > sostenuto_later(now, low)),
+                                  (sostenuto_marks)(targets.hi > sostenuto_later(low, high)));
+      if (__builtin_expect(proof == marks, 1)) {
+        *(frames_of_memory *)(levels + f) = SOSTENUTO_HALVES(low, high);
+        guess = level;
+        now = SOSTENUTO_LANE(high, 7);
+        level = now[0];
+        continue;
+      }
+    }
+    sostenuto_frames course = sostenuto_follow_frames(targets, level, guess, (sostenuto_frames)up, (sostenuto_frames)down, 0, 0);
+    *(frames_of_memory *)(levels + f) = course;
+    guess = level;
+    level = course[15];
+    now = level;
+  }
+  return level;
+}
+#endif
+
+/* The same by shares that rest; `ways` are what `sostenuto_learn_ways` made of them. */
+SOSTENUTO_VECTOR float sostenuto_follow_resting_sixteens(float *levels, float level, float up, float down, const float *ways,
+                                                         long long frames) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  return sostenuto_follow_ways(levels, level, up, down, ways, frames);
+#else
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   float guess = level;
   for (long long f = 0; f < frames; f += 16) {
@@ -102,6 +209,7 @@ SOSTENUTO_VECTOR float sostenuto_follow_resting_sixteens(float *levels, float le
     level = course[15];
   }
   return level;
+#endif
 }
 
 /* Sixty-four frames at once, by shares that rest; `courses` are the bits that `sostenuto_follow_frames` gives. The scans of the four
@@ -155,26 +263,43 @@ SOSTENUTO_VECTOR _Bool sostenuto_follow_at_once(const float *levels, float *leve
   return __builtin_reduce_or(wrong) == 0;
 }
 
-/* Gains from target reductions in octaves, which are followed by shares that rest; whole sixteens of frames, in place. `makeup`:
-   factor of the gain; `wet`: its part in the mix. Returns the last reduction. */
-SOSTENUTO_VECTOR float sostenuto_gains_of_sixteens(float *rows, float level, float up, float down, float makeup, float wet,
-                                                   long long frames) {
+/* Sixteen gains of reductions in octaves, and a channel's frames times them. `makeup`: factor of the gain; `wet`: its part in the
+   mix. Adding zero turns -0 into 0, so that silence has one bit pattern. */
+SOSTENUTO_VECTOR void sostenuto_give_gains(sostenuto_frames reductions, float makeup, float wet, float *gains, const float *input,
+                                           float *output) {
 #pragma clang fp contract(off)
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  float dry = 1.0f - wet, next = level;
+  sostenuto_frames gain = sostenuto_powers_of_two(0.0f - reductions);
+  if (makeup != 1.0f || wet != 1.0f) gain = (1.0f - wet) + wet * (gain * makeup);
+  *(frames_of_memory *)gains = gain;
+  if (output) *(frames_of_memory *)output = *(const frames_of_memory *)input * gain + 0.0f;
+}
+
+/* Gains from target reductions, which are followed by shares that rest; whole sixteens of frames, in place. `input` and `output`:
+   the channel that they are given to at once, or null. Returns the last reduction. */
+SOSTENUTO_VECTOR float sostenuto_gains_of_sixteens(float *rows, float level, float up, float down, const float *ways, float makeup,
+                                                   float wet, const float *input, float *output, long long frames) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  float next = level;
   sostenuto_frames courses[4];
   if (sostenuto_has_wide_vectors && frames == 64 &&
       __builtin_expect(sostenuto_follow_at_once(rows, &next, up, down, courses), 1)) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < 4; i++) {
-      *(frames_of_memory *)(rows + 16 * i) = dry + wet * (sostenuto_powers_of_two(0.0f - courses[i]) * makeup);
+      sostenuto_give_gains(courses[i], makeup, wet, rows + 16 * i, input + 16 * i, output ? output + 16 * i : 0);
     }
     return next;
   }
-  next = sostenuto_follow_resting_sixteens(rows, level, up, down, frames);
-#pragma clang loop unroll(disable)
-  for (long long f = 0; f < frames; f += 16) {
-    *(frames_of_memory *)(rows + f) = dry + wet * (sostenuto_powers_of_two(0.0f - *(frames_of_memory *)(rows + f)) * makeup);
+  next = sostenuto_follow_resting_sixteens(rows, level, up, down, ways, frames);
+  // The usual gain is calculated in a loop of its own.
+#define SOSTENUTO_GIVE_GAINS(makeup, wet)                                                                         \
+  _Pragma("clang loop unroll(disable)") for (long long f = 0; f < frames; f += 16) {                              \
+    sostenuto_give_gains(*(frames_of_memory *)(rows + f), makeup, wet, rows + f, input + f, output ? output + f : 0); \
+  }
+  if (makeup == 1.0f && wet == 1.0f) {
+    SOSTENUTO_GIVE_GAINS(1.0f, 1.0f)
+  } else {
+    SOSTENUTO_GIVE_GAINS(makeup, wet)
   }
   return next;
 }
