@@ -104,20 +104,18 @@ public struct Transient: Kernel {
     if key.isSilent(block), isAsleep, input.isSilent { return .silent }
     isAsleep = false
     let (length, tail) = (block.parameters[Self.length], block.parameters[Self.tail])
-    let rise = sostenuto_approaches(Frames(repeating: Self.rise * block.rate))
-    let fall = sostenuto_approaches(Frames(repeating: Self.fall * block.rate))
     var group = 0
     while group < fast.groups {
       let first = group &* 8
       let count = fast.gains &- first < 8 ? fast.gains &- first : 8
       // The fast envelope's logarithms stand in the outputs, until they are written.
       key.write(block, room, first, count, isLinked: fast.isLinked)
-      Self.follow(&fast, block, room, first, up: nil, rise, down: nil, fall)
+      Self.follow(&fast, block, room, first, up: nil, Self.rise, down: nil, Self.fall)
       keep(block, room, first, count)
-      Self.follow(&slow, block, room, first, up: length, rise, down: nil, rise)
+      Self.follow(&slow, block, room, first, up: length, Self.rise, down: nil, Self.rise)
       add(block, room, first, count, ofSustain: false)
       key.write(block, room, first, count, isLinked: fast.isLinked)
-      Self.follow(&long, block, room, first, up: nil, rise, down: tail, fall)
+      Self.follow(&long, block, room, first, up: nil, Self.rise, down: tail, Self.fall)
       add(block, room, first, count, ofSustain: true)
       if !input.isSilent {
         turnIntoGains(block, room, count)
@@ -129,24 +127,39 @@ public struct Transient: Kernel {
     return input.isSilent ? .silent : .sounding
   }
 
-  /// Turns a group's rows into an envelope of what is in them.
+  /// Turns a group's rows into an envelope of what is in them. Times in seconds; a stream takes the place of one.
   @inline(__always) @_noLocks private static func follow(
     _ envelope: inout Dynamics, _ block: Block, _ room: DynamicsRoom, _ first: Int,
-    up: ParameterStream?, _ rise: Frames, down: ParameterStream?, _ fall: Frames
+    up: ParameterStream?, _ rise: Float, down: ParameterStream?, _ fall: Float
+  ) {
+    var shares = DynamicsShares(up: 0, down: 0, rest: false)
+    if up?.isSteady ?? true, down?.isSteady ?? true {
+      envelope.learn(up?.value(0) ?? rise, down?.value(0) ?? fall, block.rate)
+      shares = envelope.shares
+    } else {
+      write(up, rise, block, to: room.up)
+      write(down, fall, block, to: room.down)
+    }
+    envelope.followRows(first &>> 3, room, shares, block)
+  }
+
+  @inline(never) @_noLocks private static func write(
+    _ times: ParameterStream?, _ time: Float, _ block: Block, to row: UnsafeMutablePointer<Float>
   ) {
     var frame = 0
     while frame < block.frames {
-      room.up.store(up.map { sostenuto_approaches($0.vector(0, frame) * block.rate) } ?? rise, frame)
-      room.down.store(down.map { sostenuto_approaches($0.vector(0, frame) * block.rate) } ?? fall, frame)
+      let times = times?.vector(0, frame) ?? Frames(repeating: time)
+      row.store(sostenuto_approaches(times * block.rate), frame)
       frame &+= 16
     }
-    let rest = (up?.isSteady ?? true) && (down?.isSteady ?? true)
-    let shares = DynamicsShares(up: room.up[0], down: room.down[0], rest: rest)
-    envelope.followRows(first &>> 3, room, shares, block)
   }
 
   @inline(__always) @_noLocks private func level(_ envelope: Frames) -> Frames {
     sostenuto_logarithms(atLeast(Self.least, envelope))
+  }
+
+  @inline(__always) @_noLocks private func octaves(_ gain: Frames) -> Frames {
+    sostenuto_logarithms(limited(gain, 1e-3, 1e3))
   }
 
   @inline(__always) @_noLocks private func keep(
@@ -169,9 +182,10 @@ public struct Transient: Kernel {
     _ block: Block, _ room: DynamicsRoom, _ first: Int, _ count: Int, ofSustain isSustain: Bool
   ) {
     let most = block.parameters[isSustain ? Self.sustain : Self.attack]
+    var octaves = self.octaves(Frames(repeating: most.value(0)))
     var frame = 0
     while frame < block.frames {
-      let octaves = sostenuto_logarithms(limited(most.vector(0, frame), 1e-3, 1e3))
+      if !most.isSteady { octaves = self.octaves(most.vector(0, frame)) }
       var channel = 0
       while channel < count {
         let other = level(room.row(channel).vector(frame)) - block.outputs[0][first &+ channel].vector(frame)
