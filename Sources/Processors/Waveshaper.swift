@@ -172,14 +172,21 @@ private struct ShaperRow {
     while frame < frames {
       let (before, here, there) = (odd.vector(frame &- 1), x.vector(frame), odd.vector(frame))
       let (first, second) = (Self.inverse(before, here), Self.inverse(here, there))
+      let reach = sostenuto_extremes_of_three(before, here, there)
       var start = Frames(repeating: 0)
       var (middle, end) = (start, start)
       var part = 0
       var low: Float = -1
       // Below silence a part counts from its upper end: so silence is 0 throughout, in the histories of a row that begins
-      // as well.
+      // as well, and so is what lies beyond all that sounds.
       var ceiling: Float = 1
       while part < 8 {
+        defer {
+          low += 0.25
+          if low == 0 { ceiling = 0 }
+          part &+= 1
+        }
+        if part < 4 ? reach.least >= low + 0.25 : reach.most <= low { continue }
         let rise = points.rise(part, frame)
         let a = Self.place(before, low)
         let b = Self.place(here, low)
@@ -189,9 +196,6 @@ private struct ShaperRow {
         start = addProduct(start, toHere.start, rise)
         middle = addProduct(middle, toHere.end + onwards.start, rise)
         end = addProduct(end, onwards.end, rise)
-        low += 0.25
-        if low == 0 { ceiling = 0 }
-        part &+= 1
       }
       starts.store(start, frame)
       evens.store(middle, frame)

@@ -360,6 +360,24 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_carried(sostenuto_frames v) {
   return v;
 }
 
+/* The least and the largest lane of three vectors, by halves. */
+typedef struct {
+  float least, most;
+} sostenuto_extremes;
+SOSTENUTO_VECTOR sostenuto_extremes sostenuto_extremes_of_three(sostenuto_frames a, sostenuto_frames b, sostenuto_frames c) {
+  typedef float four __attribute__((ext_vector_type(4)));
+  sostenuto_frames low = a < b ? a : b, high = a > b ? a : b;
+  low = low < c ? low : c;
+  high = high > c ? high : c;
+  sostenuto_eight low_eight = low.lo < low.hi ? low.lo : low.hi, high_eight = high.lo > high.hi ? high.lo : high.hi;
+  four least = low_eight.lo < low_eight.hi ? low_eight.lo : low_eight.hi;
+  four most = high_eight.lo > high_eight.hi ? high_eight.lo : high_eight.hi, other = least.zwzw;
+  least = least < other ? least : other;
+  other = most.zwzw;
+  most = most > other ? most : other;
+  return (sostenuto_extremes){least[0] < least[1] ? least[0] : least[1], most[0] > most[1] ? most[0] : most[1]};
+}
+
 /* The sum of the lanes, by halves. */
 SOSTENUTO_VECTOR float sostenuto_total(sostenuto_frames v) {
   typedef float four __attribute__((ext_vector_type(4)));
