@@ -286,6 +286,14 @@ public struct Delay: Kernel {
     let isOpen = feedback.isSteady && feedback.value(channel) == 0
     var amount = limited(feedback.vector(channel, 0) * 0.01, -1, 1)
     var m = limited(mix.vector(channel, 0) * 0.01, 0, 1)
+    if feedback.isSteady, mix.isSteady {
+      if isOpen {
+        Self.renderResting(input, past, room, output, isOpen: true, amount, m)
+      } else {
+        Self.renderResting(input, past, room, output, isOpen: false, amount, m)
+      }
+      return line.close(room.vector(0), at: head)
+    }
     var frame = 0
     repeat {
       let (x, t) = (input.vector(frame), past.vector(frame))
@@ -295,6 +303,21 @@ public struct Delay: Kernel {
       room.store(inflow, frame)
       if frame == 0 { line.close(inflow, at: head) }
       output.store(x * (1 - m) + t * m + 0, frame)
+      frame &+= 16
+    } while frame < blockCapacity
+  }
+
+  /// The same by parameters that rest: nothing is asked within the loop.
+  @inline(__always) @_noLocks private static func renderResting(
+    _ input: UnsafePointer<Float>, _ past: UnsafePointer<Float>, _ room: UnsafeMutablePointer<Float>,
+    _ output: UnsafeMutablePointer<Float>, isOpen: Bool, _ amount: Frames, _ m: Frames
+  ) {
+    let rest = 1 - m
+    var frame = 0
+    repeat {
+      let (x, t) = (input.vector(frame), past.vector(frame))
+      room.store(flushed(isOpen ? x : x + amount * t), frame)
+      output.store(x * rest + t * m + 0, frame)
       frame &+= 16
     } while frame < blockCapacity
   }
