@@ -20,18 +20,20 @@ SOSTENUTO_VECTOR sostenuto_played_places sostenuto_play_places(const float *spee
   const doubles high = 4096.0 * 4294967296.0, low = -high;
   const double scale = base * 4294967296.0;
   sostenuto_places next = place;
-  sostenuto_frames slowest = 4096, fastest = 0, backwards = 0;
+  /* Two loops, each with registers enough. Comparisons are one instruction each, also for what is no number: it becomes the upper limit. */
   for (long long frame = 0; frame < frames; frame += 16) {
-    /* Comparisons that are one instruction each, also for what is no number: it becomes the upper limit. */
-    sostenuto_frames v = *(const row_of_memory *)(speeds + frame), pace = __builtin_elementwise_abs(v) * (float)base, most = 4096;
-    pace = pace < most ? pace : most;
+    sostenuto_frames v = *(const row_of_memory *)(speeds + frame);
     doubles even = __builtin_convertvector(v.even, doubles) * scale, odd = __builtin_convertvector(v.odd, doubles) * scale;
     even = even < high ? even : high;
     odd = odd < high ? odd : high;
     even = even > low ? even : low;
     odd = odd > low ? odd : low;
-    next = sostenuto_write_sixteen_places(__builtin_convertvector(even, sostenuto_places), __builtin_convertvector(odd, sostenuto_places),
-                                          next, places + frame);
+    next = sostenuto_write_sixteen_places(sostenuto_whole_places(even), sostenuto_whole_places(odd), next, places + frame);
+  }
+  sostenuto_frames slowest = 4096, fastest = 0, backwards = 0;
+  for (long long frame = 0; frame < frames; frame += 16) {
+    sostenuto_frames v = *(const row_of_memory *)(speeds + frame);
+    sostenuto_frames pace = __builtin_elementwise_min(__builtin_elementwise_abs(v) * (float)base, (sostenuto_frames)4096.0f);
     *(row_of_memory *)(paces + frame) = pace;
     slowest = pace < slowest ? pace : slowest;
     fastest = pace > fastest ? pace : fastest;

@@ -9,13 +9,27 @@
 /* Swift's SIMD8<Int64>. */
 typedef long long sostenuto_places __attribute__((ext_vector_type(8)));
 
+/* Swift's SIMD8<Double>. */
+typedef double sostenuto_doubles __attribute__((ext_vector_type(8)));
+
+/* Numbers below 2^51 in magnitude without their fractions: vcvttpd2qq. A processor without it would convert them one by one, so there a
+   whole number is read from the low bits of its sum with 1.5 * 2^52. */
+SOSTENUTO_VECTOR sostenuto_places sostenuto_whole_places(sostenuto_doubles v) {
+#ifdef __AVX512DQ__
+  return __builtin_convertvector(v, sostenuto_places);
+#else
+  const sostenuto_doubles shift = 6755399441055744.0;
+  return (sostenuto_places)(__builtin_elementwise_trunc(v) + shift) - (sostenuto_places)shift;
+#endif
+}
+
 /* Eight factors times `base`, limited to 4096, as numbers with 32 bits after the point: vcvttpd2qq. */
 SOSTENUTO_VECTOR sostenuto_places sostenuto_fixed_products(const double *factors, double base) {
   typedef double doubles_of_memory __attribute__((ext_vector_type(8), aligned(8)));
   typedef double doubles __attribute__((ext_vector_type(8)));
   doubles v = *(const doubles_of_memory *)factors * base;
   v = __builtin_elementwise_max(__builtin_elementwise_min(v, (doubles)4096.0), (doubles)-4096.0);
-  return __builtin_convertvector(v * 4294967296.0, sostenuto_places);
+  return sostenuto_whole_places(v * 4294967296.0);
 }
 
 /* Eight delays times `part`, within limits, as whole frames and parts of one. A part that is next to nothing is nothing, and
