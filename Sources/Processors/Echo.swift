@@ -338,7 +338,10 @@ public struct Echo: Kernel {
       if fade.isMoving { leaving.place(block.frames, rests: true, swing, within: most) }
     }
     isFading = fade.isMoving
-    if isFading { fade.fill(rows[Room.fade], frames: block.frames) }
+    if isFading {
+      // A change that only glides hears no fade, which goes on for one that may come.
+      if fades { fade.fill(rows[Room.fade], frames: block.frames) } else { fade.skip(block.frames) }
+    }
   }
   /// Begins a fade to another time where a cell begins.
   @inline(__always) @_noLocks private mutating func aimFade(

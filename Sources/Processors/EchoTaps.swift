@@ -82,14 +82,21 @@ extension Echo {
       let damp = rows[Room.damp].vector(frame)
       rows[Room.edge].store(1 - 2 * damp, 0)
       first.store(t * (2 * damp), 0)
-      next.store(u * (2 * damp), 0)
+      if isPair { next.store(u * (2 * damp), 0) }
       let kept = rows[Room.edge]
       var lane = 0
-      while lane < count {
+      while isPair, lane < count {
         let (more, moreNext) = (first[lane], next[lane])
         (first[lane], next[lane]) = (low, lowNext)
         low = sostenuto_add_product_of_one(more, low, kept[lane])
         lowNext = sostenuto_add_product_of_one(moreNext, lowNext, kept[lane])
+        lane &+= 1
+      }
+      // A single channel's chain leaves the processor room for the next frames' taps.
+      while lane < count {
+        let more = first[lane]
+        first[lane] = low
+        low = sostenuto_add_product_of_one(more, low, kept[lane])
         lane &+= 1
       }
       let amount = limited(parameters[Self.feedback].vector(0, frame) * 0.01, -1, 1)
@@ -99,7 +106,7 @@ extension Echo {
       let slope = limited(parameters[Self.slope].vector(0, frame), 0, 1)
       let gain = entry?.vector(frame) ?? Frames(repeating: 1)
       let a = first.vector(0) + (t - first.vector(0)) * damp
-      let b = next.vector(0) + (u - next.vector(0)) * damp
+      let b = isPair ? next.vector(0) + (u - next.vector(0)) * damp : a
       let inflow = (x * (1 - across) + (x + z) * (0.5 * across)) * gain
       var (early, share) = (Frames(repeating: 0), Frames(repeating: 1))
       if !rests { (early, share) = self.early(line, position, frame, change, rows, slope) }
