@@ -253,13 +253,13 @@ SOSTENUTO_VECTOR sostenuto_integers sostenuto_row(int start, int step) {
 }
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_plus(sostenuto_integers v, int more) { return v + (sostenuto_integers)more; }
 
-/* Sums of each lane and all below it; and the last lane in all. */
+/* Sums of each lane and all below it, first within quarters of the vector, where a shuffle is quickest; and the last lane in all. */
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_running_sums(sostenuto_integers v) {
   const sostenuto_integers zero = 0;
-  v += __builtin_shufflevector(v, zero, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
-  v += __builtin_shufflevector(v, zero, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
-  v += __builtin_shufflevector(v, zero, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
-  return v + __builtin_shufflevector(v, zero, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
+  v += __builtin_shufflevector(v, zero, 16, 0, 1, 2, 16, 4, 5, 6, 16, 8, 9, 10, 16, 12, 13, 14);
+  v += __builtin_shufflevector(v, zero, 16, 16, 0, 1, 16, 16, 4, 5, 16, 16, 8, 9, 16, 16, 12, 13);
+  v += __builtin_shufflevector(v, zero, 16, 16, 16, 16, 3, 3, 3, 3, 16, 16, 16, 16, 11, 11, 11, 11);
+  return v + __builtin_shufflevector(v, zero, 16, 16, 16, 16, 16, 16, 16, 16, 7, 7, 7, 7, 7, 7, 7, 7);
 }
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_last(sostenuto_integers v) {
   return __builtin_shufflevector(v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
@@ -293,9 +293,8 @@ SOSTENUTO_VECTOR sostenuto_phase_end sostenuto_write_phases(const float *frequen
     sostenuto_frames f = *(const row_of_memory *)(frequencies + frame), low = -limit, high = limit;
     f = f > low ? f : low;
     f = f < high ? f : high;
-    sostenuto_frames size = __builtin_elementwise_abs(f) * (float)scale;
-    size = size > 1.0f ? size : 1.0f;
-    size = size < 2200000000.0f ? size : 2200000000.0f;
+    sostenuto_frames size = __builtin_elementwise_max(__builtin_elementwise_abs(f) * (float)scale, (sostenuto_frames)1.0f);
+    size = __builtin_elementwise_min(size, (sostenuto_frames)2200000000.0f);
     sostenuto_integers steps = sostenuto_low_bits(f, scale, 6755399441055744.0), sums = sostenuto_running_sums(steps);
     *(whole_of_memory *)(phases + frame) = phase + (sums - steps);
     *(row_of_memory *)(sizes + frame) = size;
