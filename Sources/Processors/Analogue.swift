@@ -139,7 +139,7 @@ extension SectionCoefficients {
     let under = v * wide * wide
     let gain = shape.root * shape.root
     let over = under * (gain * gain)
-    let (squared, plain) = Self.matched(over, u)
+    let (squared, plain) = Self.matched(over, u, divides: true)
     let (poles, rest) = Self.matched(under, u)
     let r = inverseRoots(poles)
     let high = squared * (r * r)
@@ -196,12 +196,12 @@ extension SectionCoefficients {
   }
 
   /// Coefficients of s^2 and s of the quadratic in tan(w / 2) / tan(w0 / 2) with the magnitude of 1, w and 1 at the
-  /// warped frequency; `width` is (1 + u) w^2. That of 1 stays as it is.
-  @_transparent @_noLocks private static func matched(_ width: Frames, _ u: Frames) -> (
-    squared: Frames, plain: Frames
-  ) {
+  /// warped frequency; `width` is (1 + u) w^2. That of 1 stays as it is. `divides`: the first root is the divider's too.
+  @_transparent @_noLocks private static func matched(_ width: Frames, _ u: Frames, divides: Bool = false)
+    -> (squared: Frames, plain: Frames)
+  {
     let more = u * width
-    let squared = roots(more + 1)
+    let squared = divides ? squareRoots(more + 1) : roots(more + 1)
     // The root less one, without cancelling digits.
     return (squared, squareRoots(width + 2 * (more / (squared + 1))))
   }
@@ -220,6 +220,7 @@ extension SectionCoefficients {
     return (squared, squareRoots(width + 2 * q.0 * rest))
   }
 
-  /// Square roots without the divider, which the others keep busy.
+  /// Square roots without the divider, which the others keep busy. Where there are two, one is left to it, so that neither it
+  /// nor the rest waits for the other.
   @_transparent @_noLocks private static func roots(_ x: Frames) -> Frames { x * inverseRoots(x) }
 }
