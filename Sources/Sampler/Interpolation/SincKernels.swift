@@ -96,15 +96,40 @@ struct SincKernels: @unchecked Sendable {
       // Normalised, so that a constant is preserved.
       for index in first..<first + taps { weights[index] /= sum }
     }
+    let isPacked = taps == 32
+    // Parts of a phase in which the place is counted.
+    let parts: Double = isPacked ? 0x1p20 : 1
+    var squares = [Double](repeating: 0, count: taps)
     for phase in 0..<SincTable.phases {
+      let first = 2 * phase * taps
+      let row = table + phase * SincTable.row(taps)
       for tap in 0..<taps {
-        let node = 2 * phase * taps + tap
-        let (start, middle, end) = (weights[node], weights[node + taps], weights[node + 2 * taps])
-        let row = table + 3 * taps * phase + tap
-        row[0] = Float(start)
-        row[taps] = Float(4 * middle - 3 * start - end)
-        row[2 * taps] = Float(2 * start - 4 * middle + 2 * end)
+        let (start, middle, end) = (first + tap, first + taps + tap, first + 2 * taps + tap)
+        squares[tap] = 2 * (weights[start] - 2 * weights[middle] + weights[end])
+        if !isPacked { row[2 * taps + tap] = Float(squares[tap]) }
       }
+      if isPacked { pack(&squares, row + 2 * taps) }
+      for tap in 0..<taps {
+        let (start, end) = (weights[first + tap], weights[first + 2 * taps + tap])
+        row[tap] = Float(start)
+        row[taps + tap] = Float((end - start - squares[tap]) * parts)
+      }
+    }
+  }
+
+  /// Packs the squares' coefficients of 32 taps into sixteen words, as `sostenuto_weights_of_points` reads them, and leaves
+  /// what is read.
+  private static func pack(_ squares: inout [Double], _ words: UnsafeMutablePointer<Float>) {
+    let unit = 0x1p-24
+    for tap in 0..<16 {
+      let lower = Int16((squares[tap + 16] / unit).rounded())
+      let bits = UInt32(UInt16(bitPattern: lower))
+      let below = Double(bits) / 0x1p16
+      let upper = Int16((squares[tap] / unit - below).rounded())
+      UnsafeMutableRawPointer(words + tap).storeBytes(
+        of: UInt32(UInt16(bitPattern: upper)) &<< 16 | bits, as: UInt32.self)
+      squares[tap] = (Double(upper) + below) * unit
+      squares[tap + 16] = Double(lower) * unit
     }
   }
 

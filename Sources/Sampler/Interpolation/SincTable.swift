@@ -2,7 +2,7 @@ import CVector
 import Realtime
 
 /// One kernel of interpolation: a polynomial of second degree for each tap and each of 32 phases between two
-/// frames, so that a kernel of 32 taps takes 12 KB, which stay in the first cache. The polynomials are off by
+/// frames, so that a kernel of 32 taps takes 10 KB, which stay in the first cache. The polynomials are off by
 /// at most -102 dB at the Nyquist frequency.
 ///
 /// A frame's products are summed in two steps: `write` leaves a row of eight partial sums for each frame, and
@@ -25,7 +25,13 @@ struct SincTable {
   }
 
   /// Floats of a table.
-  @_noLocks @inline(__always) static func size(_ taps: Int) -> Int { phases &* 3 &* taps }
+  @_noLocks @inline(__always) static func size(_ taps: Int) -> Int { phases &* row(taps) }
+
+  /// Floats of a phase: the coefficients of the taps' polynomials, of which 32 have those of the square packed
+  /// (`sostenuto_weights_of_points`).
+  @_noLocks @inline(__always) static func row(_ taps: Int) -> Int {
+    taps < 32 ? 3 &* taps : Int(sostenuto_points_row)
+  }
 
   /// Frames before the one at the position.
   var before: Int { @_noLocks @inline(__always) get { taps / 2 &- 1 } }
@@ -43,55 +49,56 @@ struct SincTable {
 
   /// Writes `count` frames, at these positions (32.32 fixed point) of the planes and times `scale`, into a row for each
   /// side: whole sixteens, for which there are positions. Audio thread.
-  @_noLocks func fill(
+  @_noLocks @inline(never) func fill(
     _ planes: Planes, _ positions: UnsafePointer<Int64>, _ count: Int, scale: Float,
     _ partials: UnsafeMutablePointer<Float>, to row: UnsafeMutablePointer<Float>,
     _ otherRow: UnsafeMutablePointer<Float>
   ) {
-    let left = planes.left.base - before &<< (planes.left.isShort ? 1 : 2)
-    if let other = planes.right {
-      let right = other.base - before &<< (other.isShort ? 1 : 2)
-      if planes.left.isShort {
-        fill(isShort: true, isStereo: true, left, right, positions, count, scale, partials, row, otherRow)
-      } else {
-        fill(isShort: false, isStereo: true, left, right, positions, count, scale, partials, row, otherRow)
-      }
-    } else if planes.left.isShort {
-      fill(isShort: true, isStereo: false, left, left, positions, count, scale, partials, row, otherRow)
-    } else {
-      fill(isShort: false, isStereo: false, left, left, positions, count, scale, partials, row, otherRow)
+    let isShort = planes.left.isShort
+    let left = planes.left.base - before &<< (isShort ? 1 : 2)
+    let right = planes.right.map { $0.base - before &<< (isShort ? 1 : 2) }
+    if taps == 32, mixes == nil {
+      return sostenuto_weigh(
+        isShort, rows, left, right, positions, Int64(count), scale, row, otherRow)
+    }
+    var frame = 0
+    while frame < count {
+      writeSixteen(planes, left, right, positions + frame, mixes.map { $0 + frame }, partials)
+      store(sums(partials, side: 0) * scale, row + frame)
+      if right != nil { store(sums(partials, side: 1) * scale, otherRow + frame) }
+      frame &+= 16
     }
   }
 
-  @_noLocks @inline(__always) private func fill(
-    isShort: Bool, isStereo: Bool, _ left: UnsafeRawPointer, _ right: UnsafeRawPointer,
-    _ positions: UnsafePointer<Int64>, _ count: Int, _ scale: Float, _ partials: UnsafeMutablePointer<Float>,
-    _ row: UnsafeMutablePointer<Float>, _ otherRow: UnsafeMutablePointer<Float>
+  /// The partial sums of sixteen frames by few points, or between kernels, which are mostly the same two for all.
+  @_noLocks @inline(__always) private func writeSixteen(
+    _ planes: Planes, _ left: UnsafeRawPointer, _ right: UnsafeRawPointer?, _ positions: UnsafePointer<Int64>,
+    _ mixes: UnsafePointer<Float>?, _ partials: UnsafeMutablePointer<Float>
   ) {
-    var sixteen = 0
-    if taps == 32, mixes == nil {
-      while sixteen < count {
-        sostenuto_weigh_sixteen(
-          rows, isShort, isStereo, left, right, positions + sixteen, scale, row + sixteen, otherRow + sixteen)
-        sixteen &+= 16
+    if taps == 32, let mixes {
+      let whole = sostenuto_common_whole(mixes)
+      if whole >= 0 {
+        let size = Self.size(32)
+        return sostenuto_weigh_between(
+          planes.left.isShort, rows + Int(whole) &* size, Int64(size), mixes, Float(whole), left, right,
+          positions, partials, partials + Self.side)
       }
-      return
     }
-    while sixteen < count {
-      write(
-        isShort: isShort, isStereo: isStereo, left, right, positions + sixteen, mixes.map { $0 + sixteen }, 0,
-        16,
-        partials)
-      store(sums(partials, side: 0) * scale, row + sixteen)
-      if isStereo { store(sums(partials, side: 1) * scale, otherRow + sixteen) }
-      sixteen &+= 16
-    }
+    write(planes, positions, mixes, 0, 16, partials)
   }
 
   /// Writes the partial sums of the frames `from..<to`, at these positions (32.32 fixed point) of the planes.
   /// Audio thread.
-  @_noLocks func write(
+  @_noLocks @inline(__always) func write(
     _ planes: Planes, _ positions: UnsafePointer<Int64>, _ from: Int, _ to: Int,
+    _ partials: UnsafeMutablePointer<Float>
+  ) {
+    write(planes, positions, mixes, from, to, partials)
+  }
+
+  @_noLocks private func write(
+    _ planes: Planes, _ positions: UnsafePointer<Int64>, _ mixes: UnsafePointer<Float>?, _ from: Int,
+    _ to: Int,
     _ partials: UnsafeMutablePointer<Float>
   ) {
     let left = planes.left.base - before &<< (planes.left.isShort ? 1 : 2)
@@ -238,18 +245,8 @@ struct SincTable {
   @_noLocks @inline(__always)
   private func long(_ rows: UnsafePointer<Float>, _ position: Int64) -> Long {
     let fraction = UInt32(truncatingIfNeeded: position)
-    let row = UnsafeRawPointer(rows + Int(fraction &>> 27) &* 96)
-    let t = SIMD16(repeating: within(fraction))
     return Long(
-      first: sostenuto_add_product(
-        part(row, 0), sostenuto_add_product(part(row, 2), part(row, 4), t), t),
-      last: sostenuto_add_product(
-        part(row, 1), sostenuto_add_product(part(row, 3), part(row, 5), t), t))
-  }
-
-  @_noLocks @inline(__always)
-  private func part(_ row: UnsafeRawPointer, _ number: Int) -> SIMD16<Float> {
-    row.loadUnaligned(fromByteOffset: number &* 64, as: SIMD16<Float>.self)
+      first: sostenuto_first_weights(rows, fraction), last: sostenuto_last_weights(rows, fraction))
   }
 
   /// The weights between two kernels.
