@@ -109,19 +109,23 @@ extension StepRunner {
         let place = (channel &* Int(source.pointee.stride)) / blockCapacity
         var from = chain.pointee.input
         if place > 0 { from += place &* Int(chain.pointee.inputStride) }
-        if chain.pointee.isSingle, !chain.pointee.isAnyExamined {
-          // Vector by vector: with AVX2 the sum takes half of the registers.
-          add(chain, place, from, gain, &a, &b, &c, &d)
+        var (p, q, r, s) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
+        if chain.pointee.isSingle, !chain.pointee.isModulated {
+          let affine = place > 0 ? chain.pointee.affines[place] : chain.pointee.first
+          p = sostenuto_affine(p, affine.factor, affine.addend)
+          q = sostenuto_affine(q, affine.factor, affine.addend)
+          r = sostenuto_affine(r, affine.factor, affine.addend)
+          s = sostenuto_affine(s, affine.factor, affine.addend)
+          if chain.pointee.isAnyExamined { bits.add(p, q, r, s) }
           step += 1
         } else {
-          var (p, q, r, s) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
           pass(&p, &q, &r, &s, through: chain, place, &bits)
-          a += p * gain
-          b += q * gain
-          c += r * gain
-          d += s * gain
           step += Int(chain.pointee.count)
         }
+        a += p * gain
+        b += q * gain
+        c += r * gain
+        d += s * gain
         source += 1
       }
       let to = scratch + channel &* blockCapacity
@@ -132,33 +136,5 @@ extension StepRunner {
       channel &+= 1
     }
     return !bits.mayBeUnfit
-  }
-  /// Adds what a chain of one node makes of `from`, times `gain`, to a sum.
-  @inline(__always) @_noLocks private func add(
-    _ chain: UnsafeMutablePointer<Chain>, _ place: Int, _ from: UnsafePointer<Float>, _ gain: Float,
-    _ a: inout SIMD16<Float>, _ b: inout SIMD16<Float>, _ c: inout SIMD16<Float>, _ d: inout SIMD16<Float>
-  ) {
-    let affine = place > 0 ? chain.pointee.affines[place] : chain.pointee.first
-    let (factor, addend) = (affine.factor, affine.addend)
-    let link = chain.pointee.links
-    guard chain.pointee.isModulated, let frames = link.pointee.frames else {
-      a += sostenuto_affine(from.vector(0), factor, addend) * gain
-      b += sostenuto_affine(from.vector(16), factor, addend) * gain
-      c += sostenuto_affine(from.vector(32), factor, addend) * gain
-      d += sostenuto_affine(from.vector(48), factor, addend) * gain
-      return
-    }
-    let (m, depth) = (frames + place &* Int(link.pointee.stride), link.pointee.gain)
-    if link.pointee.isAddend {
-      a += sostenuto_affine_by_addend(from.vector(0), factor, addend, m.vector(0), depth) * gain
-      b += sostenuto_affine_by_addend(from.vector(16), factor, addend, m.vector(16), depth) * gain
-      c += sostenuto_affine_by_addend(from.vector(32), factor, addend, m.vector(32), depth) * gain
-      d += sostenuto_affine_by_addend(from.vector(48), factor, addend, m.vector(48), depth) * gain
-    } else {
-      a += sostenuto_affine_by_factor(from.vector(0), factor, addend, m.vector(0), depth) * gain
-      b += sostenuto_affine_by_factor(from.vector(16), factor, addend, m.vector(16), depth) * gain
-      c += sostenuto_affine_by_factor(from.vector(32), factor, addend, m.vector(32), depth) * gain
-      d += sostenuto_affine_by_factor(from.vector(48), factor, addend, m.vector(48), depth) * gain
-    }
   }
 }
