@@ -144,13 +144,22 @@ public struct Compressor: Kernel {
   }
 
   /// Writes the targets of a gain: of the only one, or of a channel's own.
-  @inline(__always) @_noLocks private func reduce(
+  @inline(__always) @_noLocks private mutating func reduce(
+    _ block: Block, _ room: DynamicsRoom, _ curve: CompressorCurve, _ gain: Int
+  ) {
+    if let only = dynamics.gains == 1 ? key.only(block) : key.only(block, gain) {
+      curve.write(only, to: room.row(gain), block.frames)
+    } else {
+      reduceSum(block, room, curve, gain)
+    }
+  }
+
+  // Mutating, as else the whole kernel would be copied for the call.
+  /// The same of what several channels or a key bring.
+  @inline(never) @_noLocks private mutating func reduceSum(
     _ block: Block, _ room: DynamicsRoom, _ curve: CompressorCurve, _ gain: Int
   ) {
     let row = room.row(gain)
-    if let only = dynamics.gains == 1 ? key.only(block) : key.only(block, gain) {
-      return curve.write(only, to: row, block.frames)
-    }
     var frame = 0
     while frame < block.frames {
       row.store(
@@ -307,9 +316,13 @@ private struct CompressorCurve {
     _ heard: UnsafePointer<Float>, to row: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
     guard ratio.isSteady, knee.isSteady else { return writeMoving(heard, to: row, frames) }
-    sostenuto_write_reductions(
-      heard, row, threshold.frames(0), rest[0], rest[1], rest[2], rest[3],
-      Int64(truncatingIfNeeded: frames))
+    let count = Int64(truncatingIfNeeded: frames)
+    // A loop for each.
+    if let thresholds = threshold.frames(0) {
+      sostenuto_write_reductions(heard, row, thresholds, rest[0], rest[1], rest[2], rest[3], count)
+    } else {
+      sostenuto_write_reductions(heard, row, nil, rest[0], rest[1], rest[2], rest[3], count)
+    }
   }
 
   @inline(never) @_noLocks private func writeMoving(

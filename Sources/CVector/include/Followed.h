@@ -263,16 +263,28 @@ SOSTENUTO_VECTOR _Bool sostenuto_follow_at_once(const float *levels, float *leve
   return __builtin_reduce_or(wrong) == 0;
 }
 
-/* Sixteen gains of reductions in octaves, and a channel's frames times them. `makeup`: factor of the gain; `wet`: its part in the
-   mix. Adding zero turns -0 into 0, so that silence has one bit pattern. */
-SOSTENUTO_VECTOR void sostenuto_give_gains(sostenuto_frames reductions, float makeup, float wet, float *gains, const float *input,
-                                           float *output) {
+/* Gains with a factor, of which a part is in the mix. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_mixed_gains(sostenuto_frames gains, float makeup, float wet) {
+#pragma clang fp contract(off)
+  return (1.0f - wet) + wet * (gains * makeup);
+}
+
+/* Sixteen frames times gains. Adding zero turns -0 into 0, so that silence has one bit pattern. */
+SOSTENUTO_VECTOR void sostenuto_give(sostenuto_frames gains, const float *input, float *output) {
 #pragma clang fp contract(off)
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  *(frames_of_memory *)output = *(const frames_of_memory *)input * gains + 0.0f;
+}
+
+/* Sixteen gains of reductions in octaves, and a channel's frames times them, where there is an output. `makeup`: factor of the
+   gain; `wet`: its part in the mix. */
+SOSTENUTO_VECTOR void sostenuto_give_gains(sostenuto_frames reductions, float makeup, float wet, float *gains, const float *input,
+                                           float *output) {
+  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   sostenuto_frames gain = sostenuto_powers_of_two(0.0f - reductions);
-  if (makeup != 1.0f || wet != 1.0f) gain = (1.0f - wet) + wet * (gain * makeup);
+  if (makeup != 1.0f || wet != 1.0f) gain = sostenuto_mixed_gains(gain, makeup, wet);
   *(frames_of_memory *)gains = gain;
-  if (output) *(frames_of_memory *)output = *(const frames_of_memory *)input * gain + 0.0f;
+  if (output) sostenuto_give(gain, input, output);
 }
 
 /* Gains from target reductions, which are followed by shares that rest; whole sixteens of frames, in place. `input` and `output`:
@@ -284,10 +296,14 @@ SOSTENUTO_VECTOR float sostenuto_gains_of_sixteens(float *rows, float level, flo
   sostenuto_frames courses[4];
   if (sostenuto_has_wide_vectors && frames == 64 &&
       __builtin_expect(sostenuto_follow_at_once(rows, &next, up, down, courses), 1)) {
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 4; i++) {
-      sostenuto_give_gains(courses[i], makeup, wet, rows + 16 * i, input + 16 * i, output ? output + 16 * i : 0);
+    // All four under way at a time.
+    for (int i = 0; i < 4; i++) courses[i] = sostenuto_powers_of_two(0.0f - courses[i]);
+    if (makeup != 1.0f || wet != 1.0f) {
+      for (int i = 0; i < 4; i++) courses[i] = sostenuto_mixed_gains(courses[i], makeup, wet);
     }
+    for (int i = 0; i < 4; i++) *(frames_of_memory *)(rows + 16 * i) = courses[i];
+    if (!output) return next;
+    for (int i = 0; i < 4; i++) sostenuto_give(courses[i], input + 16 * i, output + 16 * i);
     return next;
   }
   next = sostenuto_follow_resting_sixteens(rows, level, up, down, ways, frames);
