@@ -111,7 +111,7 @@ public struct Compressor: Kernel {
     return input.isSilent ? .silent : .sounding
   }
 
-  /// Gains that go by rows, whose times, makeup and mix rest.
+  /// Gains that are calculated each by itself, with constant times, makeup and mix.
   @inline(__always) @_noLocks private mutating func processRows(
     _ block: Block, _ room: DynamicsRoom, _ makeup: Float, _ mix: Float
   ) {
@@ -143,7 +143,7 @@ public struct Compressor: Kernel {
     }
   }
 
-  /// Writes the targets of a gain: of the only one, or of a channel's own.
+  /// Writes the target reductions of a gain, which is the only one or a channel's own.
   @inline(__always) @_noLocks private mutating func reduce(
     _ block: Block, _ room: DynamicsRoom, _ curve: CompressorCurve, _ gain: Int
   ) {
@@ -154,8 +154,7 @@ public struct Compressor: Kernel {
     }
   }
 
-  // Mutating, as else the whole kernel would be copied for the call.
-  /// The same of what several channels or a key bring.
+  /// The same where several channels are heard, or a key. Mutating: otherwise Swift copies the kernel for the call.
   @inline(never) @_noLocks private mutating func reduceSum(
     _ block: Block, _ room: DynamicsRoom, _ curve: CompressorCurve, _ gain: Int
   ) {
@@ -310,14 +309,13 @@ private struct CompressorCurve {
   /// Factor of the square within the bend.
   @inline(__always) @_noLocks static func bend(_ knee: Frames) -> Frames { 0.5 / knee }
 
-  /// Writes the reductions of what is heard, of which signs do not count; in place as well. One check covers the parameters
-  /// that the long part of the curve goes by.
+  /// Writes the reductions for samples; `row` may be `heard`. A moving threshold is no reason for the longer way.
   @inline(__always) @_noLocks func write(
     _ heard: UnsafePointer<Float>, to row: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
     guard ratio.isSteady, knee.isSteady else { return writeMoving(heard, to: row, frames) }
     let count = Int64(truncatingIfNeeded: frames)
-    // A loop for each.
+    // Two calls, so that the compiler makes a loop for each case.
     if let thresholds = threshold.frames(0) {
       sostenuto_write_reductions(heard, row, thresholds, rest[0], rest[1], rest[2], rest[3], count)
     } else {

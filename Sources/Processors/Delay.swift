@@ -307,7 +307,7 @@ public struct Delay: Kernel {
     } while frame < blockCapacity
   }
 
-  /// The same by parameters that rest: nothing is asked within the loop.
+  /// The same with constant feedback and mix: no branch within the loop.
   @inline(__always) @_noLocks private static func renderResting(
     _ input: UnsafePointer<Float>, _ past: UnsafePointer<Float>, _ room: UnsafeMutablePointer<Float>,
     _ output: UnsafeMutablePointer<Float>, isOpen: Bool, _ amount: Frames, _ m: Frames

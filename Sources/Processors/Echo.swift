@@ -339,7 +339,7 @@ public struct Echo: Kernel {
     }
     isFading = fade.isMoving
     if isFading {
-      // A change that only glides hears no fade, which goes on for one that may come.
+      // A glide does not need the fade's curve. The fade goes on, for a change of `glide` amid it.
       if fades { fade.fill(rows[Room.fade], frames: block.frames) } else { fade.skip(block.frames) }
     }
   }

@@ -41,14 +41,14 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_reductions(sostenuto_frames magnitud
   return over;
 }
 
-/* What turns magnitudes into multiples of a threshold. */
+/* Factors that turn magnitudes into multiples of a threshold. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_threshold_scales(sostenuto_frames threshold) {
   return 1.0f / __builtin_elementwise_max(threshold, (sostenuto_frames)1e-6f);
 }
 
-/* Reductions of what is heard, of which signs do not count, in sixteens of frames; in place as well. `thresholds`: those of each
-   frame, which take the place of `scale`, or null. Registers of eight floats go through two short loops, of which more is under
-   way at a time than of the long chain of one. */
+/* Reductions of samples, in sixteens of frames; `rows` may be `heard`. `thresholds`: one for each frame in place of `scale`, or
+   null. With registers of eight floats there are two short loops: the processor has more of them under way at a time than of
+   one long chain. */
 SOSTENUTO_VECTOR void sostenuto_write_reductions(const float *heard, float *rows, const float *thresholds, float scale, float slope,
                                                  float knee, float bend, long long frames) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));

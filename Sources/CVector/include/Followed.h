@@ -106,14 +106,15 @@ SOSTENUTO_VECTOR float sostenuto_follow_sixteens(float *levels, float level, con
   return level;
 }
 
-/* One of both ways, up or down, by a share that rests: how much of it a level has gone after one to sixteen frames, as
-   `sostenuto_levels` comes to it, and what is kept after one to eight; `upper` has the first four of these behind zeros. */
+/* A constant one-pole, up or down: the share of the way that a level has gone after one to sixteen frames, as `sostenuto_levels`
+   rounds it, and the rest after one to eight frames; `upper`: the first four of these rests, behind four zeros. */
 typedef struct {
   sostenuto_frames shares;
   sostenuto_eight keeps, upper;
 } sostenuto_way;
 
-/* The way down, and behind it the way up; as numbers, since Swift does not know vectors within a structure. Registers of sixteen floats have room for another plan (`sostenuto_follow_at_once`). */
+/* Writes the pole down, and behind it the one up; as numbers, since Swift does not know vectors within a structure. Registers of
+   sixteen floats do without (`sostenuto_follow_at_once`). */
 enum { sostenuto_ways_size = sostenuto_has_wide_vectors ? 0 : 2 * sizeof(sostenuto_way) / sizeof(float) };
 SOSTENUTO_VECTOR void sostenuto_learn_ways(float *numbers, float up, float down) {
   if (sostenuto_has_wide_vectors) return;
@@ -132,12 +133,12 @@ SOSTENUTO_VECTOR void sostenuto_learn_ways(float *numbers, float up, float down)
 }
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-/* One bit of each lane, highest first; sums of those of two halves are 0 and 510 where all lanes are alike. */
+/* The sign bits of two halves, as a sum: 0 or 510 where all lanes are alike. */
 typedef int sostenuto_marks __attribute__((ext_vector_type(8)));
 enum { sostenuto_all_marks = 510 };
 #define SOSTENUTO_MARKS(low, high) (__builtin_ia32_movmskps256(low) + __builtin_ia32_movmskps256(high))
 
-/* The lanes of a half, each a place later, behind the last of another. */
+/* The lanes of a half, each moved up by one place, with the last lane of the half before in the first. */
 SOSTENUTO_VECTOR sostenuto_eight sostenuto_later(sostenuto_eight before, sostenuto_eight v) {
   typedef long long longs __attribute__((vector_size(32)));
   typedef char bytes __attribute__((vector_size(32)));
@@ -145,8 +146,8 @@ SOSTENUTO_VECTOR sostenuto_eight sostenuto_later(sostenuto_eight before, sostenu
   return (sostenuto_eight)__builtin_ia32_palignr256((bytes)v, between, 12);
 }
 
-/* Whole sixteens by shares that rest; in place. Most sixteens go one way in all frames: then what is kept is known beforehand,
-   and only what is added goes through the four steps. Which way is guessed by the level at the start, so that no sixteen waits
+/* Whole sixteens at constant shares; in place. Most sixteens rise or fall in all frames: then the rests are known beforehand,
+   and only the targets go through the four steps. Which way is guessed by the level at the start, so that no sixteen waits
    for another, and proved as in `sostenuto_follow_frames`, which does the others. The bits are the same. */
 SOSTENUTO_VECTOR float sostenuto_follow_ways(float *levels, float level, float up, float down, const float *ways, long long frames) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
@@ -263,7 +264,7 @@ SOSTENUTO_VECTOR _Bool sostenuto_follow_at_once(const float *levels, float *leve
   return __builtin_reduce_or(wrong) == 0;
 }
 
-/* Gains with a factor, of which a part is in the mix. */
+/* Gains times a makeup factor, mixed with the gain of the dry signal, one. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_mixed_gains(sostenuto_frames gains, float makeup, float wet) {
 #pragma clang fp contract(off)
   return (1.0f - wet) + wet * (gains * makeup);
@@ -296,7 +297,7 @@ SOSTENUTO_VECTOR float sostenuto_gains_of_sixteens(float *rows, float level, flo
   sostenuto_frames courses[4];
   if (sostenuto_has_wide_vectors && frames == 64 &&
       __builtin_expect(sostenuto_follow_at_once(rows, &next, up, down, courses), 1)) {
-    // All four under way at a time.
+    // Loops of four vectors, so that the processor has all of them under way at a time.
     for (int i = 0; i < 4; i++) courses[i] = sostenuto_powers_of_two(0.0f - courses[i]);
     if (makeup != 1.0f || wet != 1.0f) {
       for (int i = 0; i < 4; i++) courses[i] = sostenuto_mixed_gains(courses[i], makeup, wet);
@@ -307,7 +308,7 @@ SOSTENUTO_VECTOR float sostenuto_gains_of_sixteens(float *rows, float level, flo
     return next;
   }
   next = sostenuto_follow_resting_sixteens(rows, level, up, down, ways, frames);
-  // The usual gain is calculated in a loop of its own.
+  // Without makeup and fully wet, as most are, there is a shorter loop.
 #define SOSTENUTO_GIVE_GAINS(makeup, wet)                                                                         \
   _Pragma("clang loop unroll(disable)") for (long long f = 0; f < frames; f += 16) {                              \
     sostenuto_give_gains(*(frames_of_memory *)(rows + f), makeup, wet, rows + f, input + f, output ? output + f : 0); \

@@ -192,8 +192,8 @@ struct NodeSlot: ~Copyable {
   let blast = Atomic<UInt32>(0)
   var isMuted: Bool { @_noLocks get { blast.load(ordering: .relaxed) != 0 } }
 
-  /// It has no condition in which a block takes more than its kernel's work. The conditions are bits of one number, so
-  /// that one comparison tells it.
+  /// True for a node at rest and awake, which neither amplifies nor reports figures: a block is its kernel's work alone. The
+  /// conditions are bits of one number, so that one comparison tells.
   var isPlain: Bool { @_noLocks get { conditions == 0 } }
   /// True while at least one parameter moves.
   var isMoving: Bool {
