@@ -90,6 +90,29 @@ struct GateKindTests {
     }
   }
 
+  /// A gate that a signal above the threshold has opened stays open where the hysteresis becomes larger, and a shut one shut:
+  /// also if all was at rest until then.
+  @Test(arguments: [1, 3]) func aComparatorAtRestRemembersItsGates(channels: Int) {
+    var chance = Chance(UInt64(channels))
+    for _ in 0..<20 {
+      let block = Int.random(in: 1...6, using: &chance) * 64
+      // The first block ends above or below the threshold; the second stays between it and the lower one.
+      let ends = (0..<channels).map { _ in Bool.random(using: &chance) }
+      let signals = ends.map { isAbove in
+        (0..<block - 1).map { _ in Float.random(in: -1...1, using: &chance) } + [isAbove ? 0.9 : -0.9]
+          + (0..<128).map { _ in Float.random(in: -0.5 ... -0.1, using: &chance) }
+      }
+      let bench = KernelBench(
+        Comparator.self, Comparator.description, inputs: [signals], outputs: [channels],
+        [Comparator.hysteresis: [0]])
+      bench.moves = [.init(frame: block, parameter: Comparator.hysteresis, value: 0.7, over: 0)]
+      let out = bench.run(block + 128)[0]
+      for channel in 0..<channels {
+        #expect(out[channel][block...].allSatisfy { $0 == (ends[channel] ? 1 : 0) })
+      }
+    }
+  }
+
   @Test(arguments: 0..<7) func gatesAreJoinedByTheirTables(operation: Int) {
     var chance = Chance(UInt64(operation))
     let a = (0..<3).map { _ in chance.gate(2000, longest: 90) }

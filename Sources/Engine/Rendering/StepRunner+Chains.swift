@@ -1,4 +1,3 @@
-import CVector
 import Realtime
 
 // Chains of multiplications and additions. Audio thread, all of it.
@@ -154,16 +153,10 @@ extension StepRunner {
     _ from: UnsafePointer<Float>, _ affine: Affine, to: UnsafeMutablePointer<Float>,
     _ bits: inout MagnitudeBits
   ) {
-    let (factor, addend) = (affine.factor, affine.addend)
-    let a = sostenuto_affine(from.vector(0), factor, addend)
-    let b = sostenuto_affine(from.vector(16), factor, addend)
-    let c = sostenuto_affine(from.vector(32), factor, addend)
-    let d = sostenuto_affine(from.vector(48), factor, addend)
-    to.store(a, 0)
-    to.store(b, 16)
-    to.store(c, 32)
-    to.store(d, 48)
-    bits.add(a, b, c, d)
+    var block = WholeBlock(from)
+    block.multiply(by: affine)
+    block.store(to: to)
+    block.measure(&bits)
   }
 
   /// The same with a factor or an addend that a cable modulates.
@@ -171,39 +164,33 @@ extension StepRunner {
     _ chain: UnsafeMutablePointer<Chain>, _ bits: inout MagnitudeBits
   ) -> Bool {
     let link = chain.pointee.links
-    guard let frames = link.pointee.frames, let silence = link.pointee.silence, !silence.pointee
-    else { return false }
-    let gain = link.pointee.gain
-    let (channels, stride) = (Int(chain.pointee.channels), Int(link.pointee.stride))
+    guard link.pointee.frames != nil, link.pointee.isHeard else { return false }
+    let channels = Int(chain.pointee.channels)
     var channel = 0
     while channel < channels {
-      let from = chain.pointee.input + channel &* Int(chain.pointee.inputStride)
-      let (m, to) = (frames + channel &* stride, chain.pointee.output + channel &* blockCapacity)
-      let affine = chain.pointee.affines[channel]
-      if link.pointee.isAddend {
-        let a = byAddend(from.vector(0), affine, m.vector(0), gain)
-        let b = byAddend(from.vector(16), affine, m.vector(16), gain)
-        let c = byAddend(from.vector(32), affine, m.vector(32), gain)
-        let d = byAddend(from.vector(48), affine, m.vector(48), gain)
-        to.store(a, 0)
-        to.store(b, 16)
-        to.store(c, 32)
-        to.store(d, 48)
-        bits.add(a, b, c, d)
-      } else {
-        let a = byFactor(from.vector(0), affine, m.vector(0), gain)
-        let b = byFactor(from.vector(16), affine, m.vector(16), gain)
-        let c = byFactor(from.vector(32), affine, m.vector(32), gain)
-        let d = byFactor(from.vector(48), affine, m.vector(48), gain)
-        to.store(a, 0)
-        to.store(b, 16)
-        to.store(c, 32)
-        to.store(d, 48)
-        bits.add(a, b, c, d)
-      }
+      var block = WholeBlock(chain.pointee.input + channel &* Int(chain.pointee.inputStride))
+      modulate(&block, link, chain.pointee.affines[channel], channel)
+      block.store(to: chain.pointee.output + channel &* blockCapacity)
+      block.measure(&bits)
       channel &+= 1
     }
     return true
+  }
+
+  /// Passes a block of one channel through a step whose modulation is heard.
+  @inline(__always) @_noLocks func modulate(
+    _ block: inout WholeBlock, _ link: UnsafeMutablePointer<ChainLink>, _ affine: Affine, _ channel: Int
+  ) {
+    guard let frames = link.pointee.frames else { return }
+    let signal = frames + channel &* Int(link.pointee.stride)
+    if !link.pointee.isAddend {
+      block.multiply(by: affine, factorPlus: signal, times: link.pointee.gain)
+    } else if affine.factor == 0 {
+      // A constant: the input, which is finite, counts for nothing.
+      block = WholeBlock(signal, times: link.pointee.gain, plus: affine.addend)
+    } else {
+      block.multiply(by: affine, addendPlus: signal, times: link.pointee.gain)
+    }
   }
 
   /// Runs a whole block of several steps. False if a node would have to be muted, or a modulation is not what it was.
@@ -215,11 +202,7 @@ extension StepRunner {
     var (from, to) = (UnsafePointer(scratch), chain.pointee.output)
     var channel = 0
     while channel < Int(chain.pointee.channels) {
-      let (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
-      to.store(a, 0)
-      to.store(b, 16)
-      to.store(c, 32)
-      to.store(d, 48)
+      WholeBlock(from).store(to: to)
       from += blockCapacity
       to += blockCapacity
       channel &+= 1
@@ -242,14 +225,9 @@ extension StepRunner {
     let (channels, stride) = (Int(chain.pointee.channels), Int(chain.pointee.inputStride))
     var channel = 0
     while channel < channels {
-      let from = chain.pointee.input + channel &* stride
-      let to = output + channel &* blockCapacity
-      var (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
-      guard pass(&a, &b, &c, &d, through: chain, channel, &magnitudes) else { return false }
-      to.store(a, 0)
-      to.store(b, 16)
-      to.store(c, 32)
-      to.store(d, 48)
+      var block = WholeBlock(chain.pointee.input + channel &* stride)
+      guard pass(&block, through: chain, channel, &magnitudes) else { return false }
+      block.store(to: output + channel &* blockCapacity)
       channel &+= 1
     }
     return true
@@ -258,51 +236,23 @@ extension StepRunner {
   /// Runs a block of one channel through all steps. False if a modulation is not what it was. Generic, and so checked where it is
   /// called.
   @discardableResult @inline(__always) func pass(
-    _ a: inout SIMD16<Float>, _ b: inout SIMD16<Float>, _ c: inout SIMD16<Float>, _ d: inout SIMD16<Float>,
-    through chain: UnsafeMutablePointer<Chain>, _ channel: Int, _ magnitudes: inout some MagnitudeSum
+    _ block: inout WholeBlock, through chain: UnsafeMutablePointer<Chain>, _ channel: Int,
+    _ magnitudes: inout some MagnitudeSum
   ) -> Bool {
     var affine = chain.pointee.affines + channel
     var link = chain.pointee.links
     let end = link + Int(chain.pointee.count)
     while link != end {
-      let numbers = affine.pointee
-      if let frames = link.pointee.frames, let silence = link.pointee.silence {
-        if silence.pointee { return false }
-        let (m, gain) = (frames + channel &* Int(link.pointee.stride), link.pointee.gain)
-        if link.pointee.isAddend {
-          a = byAddend(a, numbers, m.vector(0), gain)
-          b = byAddend(b, numbers, m.vector(16), gain)
-          c = byAddend(c, numbers, m.vector(32), gain)
-          d = byAddend(d, numbers, m.vector(48), gain)
-        } else {
-          a = byFactor(a, numbers, m.vector(0), gain)
-          b = byFactor(b, numbers, m.vector(16), gain)
-          c = byFactor(c, numbers, m.vector(32), gain)
-          d = byFactor(d, numbers, m.vector(48), gain)
-        }
+      if link.pointee.frames != nil {
+        guard link.pointee.isHeard else { return false }
+        modulate(&block, link, affine.pointee, channel)
       } else {
-        a = sostenuto_affine(a, numbers.factor, numbers.addend)
-        b = sostenuto_affine(b, numbers.factor, numbers.addend)
-        c = sostenuto_affine(c, numbers.factor, numbers.addend)
-        d = sostenuto_affine(d, numbers.factor, numbers.addend)
+        block.multiply(by: affine.pointee)
       }
-      if link.pointee.isExamined { magnitudes.add(a, b, c, d) }
+      if link.pointee.isExamined { block.measure(&magnitudes) }
       affine += Int(chain.pointee.channels)
       link += 1
     }
     return true
   }
-}
-
-/// A vector times a factor, plus an addend, to one of which `m` times `gain` is added.
-@_transparent @_noLocks private func byFactor(
-  _ v: SIMD16<Float>, _ affine: Affine, _ m: SIMD16<Float>, _ gain: Float
-) -> SIMD16<Float> {
-  sostenuto_affine_by_factor(v, affine.factor, affine.addend, m, gain)
-}
-
-@_transparent @_noLocks private func byAddend(
-  _ v: SIMD16<Float>, _ affine: Affine, _ m: SIMD16<Float>, _ gain: Float
-) -> SIMD16<Float> {
-  sostenuto_affine_by_addend(v, affine.factor, affine.addend, m, gain)
 }

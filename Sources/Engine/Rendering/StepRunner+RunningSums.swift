@@ -39,12 +39,8 @@ extension StepRunner {
     guard turns.count > 0, addInTurn(first, turns.count, sum) else { return nil }
     var channel = 0
     while channel < Int(sum.pointee.channels) {
-      let from = UnsafePointer(scratch + channel &* blockCapacity)
-      let to = sum.pointee.frames + channel &* blockCapacity
-      to.store(from.vector(0), 0)
-      to.store(from.vector(16), 16)
-      to.store(from.vector(32), 32)
-      to.store(from.vector(48), 48)
+      let row = channel &* blockCapacity
+      WholeBlock(UnsafePointer(scratch + row)).store(to: sum.pointee.frames + row)
       channel &+= 1
     }
     sum.pointee.next += turns.count
@@ -77,9 +73,10 @@ extension StepRunner {
 
   @inline(__always) @_noLocks private func isModulationHeard(_ chain: UnsafeMutablePointer<Chain>) -> Bool {
     var link = chain.pointee.links
+    if chain.pointee.isSingle { return link.pointee.isHeard }
     let end = link + Int(chain.pointee.count)
     while link != end {
-      if let silence = link.pointee.silence, silence.pointee { return false }
+      if !link.pointee.isHeard { return false }
       link += 1
     }
     return true
@@ -93,14 +90,10 @@ extension StepRunner {
     let isBegun = sum.pointee.next != sum.pointee.first
     var channel = 0
     while channel < Int(sum.pointee.channels) {
+      let row = channel &* blockCapacity
       // A number added to minus zero stays as it is.
-      var (a, b) = (SIMD16<Float>(repeating: -0.0), SIMD16<Float>(repeating: -0.0))
-      var (c, d) = (a, b)
-      if isBegun {
-        let frames = UnsafePointer(sum.pointee.frames + channel &* blockCapacity)
-        (a, b) = (frames.vector(0), frames.vector(16))
-        (c, d) = (frames.vector(32), frames.vector(48))
-      }
+      var total = WholeBlock(repeating: -0.0)
+      if isBegun { total = WholeBlock(UnsafePointer(sum.pointee.frames + row)) }
       var (step, source) = (first, sum.pointee.next)
       let end = source + count
       while source != end {
@@ -109,30 +102,31 @@ extension StepRunner {
         let place = (channel &* Int(source.pointee.stride)) / blockCapacity
         var from = chain.pointee.input
         if place > 0 { from += place &* Int(chain.pointee.inputStride) }
-        var (p, q, r, s) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
-        if chain.pointee.isSingle, !chain.pointee.isModulated {
+        if chain.pointee.isSingle {
           let affine = place > 0 ? chain.pointee.affines[place] : chain.pointee.first
-          p = sostenuto_affine(p, affine.factor, affine.addend)
-          q = sostenuto_affine(q, affine.factor, affine.addend)
-          r = sostenuto_affine(r, affine.factor, affine.addend)
-          s = sostenuto_affine(s, affine.factor, affine.addend)
-          if chain.pointee.isAnyExamined { bits.add(p, q, r, s) }
+          var block: WholeBlock
+          if chain.pointee.isModulated {
+            block = WholeBlock(from)
+            modulate(&block, chain.pointee.links, affine, place)
+          } else if affine.factor == 0 {
+            // A constant, or a gain that is shut: sound is finite, and times zero is zero.
+            block = WholeBlock(repeating: affine.addend)
+          } else {
+            block = WholeBlock(from)
+            block.multiply(by: affine)
+          }
+          if chain.pointee.isAnyExamined { block.measure(&bits) }
+          total.add(block, times: gain)
           step += 1
         } else {
-          pass(&p, &q, &r, &s, through: chain, place, &bits)
+          var block = WholeBlock(from)
+          pass(&block, through: chain, place, &bits)
+          total.add(block, times: gain)
           step += Int(chain.pointee.count)
         }
-        a += p * gain
-        b += q * gain
-        c += r * gain
-        d += s * gain
         source += 1
       }
-      let to = scratch + channel &* blockCapacity
-      to.store(a, 0)
-      to.store(b, 16)
-      to.store(c, 32)
-      to.store(d, 48)
+      total.store(to: scratch + row)
       channel &+= 1
     }
     return !bits.mayBeUnfit

@@ -46,22 +46,12 @@ extension StepRunner {
     let (output, channels) = (inlet.pointee.output[0], inlet.pointee.output.count)
     var channel = 0
     while true {
-      var (a, b) = (p.vector(0) + q.vector(0), p.vector(16) + q.vector(16))
-      var (c, d) = (p.vector(32) + q.vector(32), p.vector(48) + q.vector(48))
-      if count > 2 {
-        (a, b) = (a + r.vector(0), b + r.vector(16))
-        (c, d) = (c + r.vector(32), d + r.vector(48))
-      }
-      if count > 3 {
-        (a, b) = (a + s.vector(0), b + s.vector(16))
-        (c, d) = (c + s.vector(32), d + s.vector(48))
-      }
-      bits.add(a, b, c, d)
-      let to = output + channel &* blockCapacity
-      to.store(a, 0)
-      to.store(b, 16)
-      to.store(c, 32)
-      to.store(d, 48)
+      var total = WholeBlock(p)
+      total.add(WholeBlock(q))
+      if count > 2 { total.add(WholeBlock(r)) }
+      if count > 3 { total.add(WholeBlock(s)) }
+      total.measure(&bits)
+      total.store(to: output + channel &* blockCapacity)
       channel &+= 1
       if channel == channels { break }
       (p, q) = (sources.pointee.channel(channel), sources[1].channel(channel))
@@ -91,53 +81,30 @@ extension StepRunner {
     var channel = 0
     while channel < output.count {
       // A number added to minus zero stays as it is.
-      var (a, b) = (SIMD16<Float>(repeating: -0.0), SIMD16<Float>(repeating: -0.0))
-      var (c, d) = (a, b)
-      if let begun {
-        let frames = UnsafePointer(begun.pointee.frames + channel &* blockCapacity)
-        (a, b) = (frames.vector(0), frames.vector(16))
-        (c, d) = (frames.vector(32), frames.vector(48))
-      }
+      var total = WholeBlock(repeating: -0.0)
+      if let begun { total = WholeBlock(UnsafePointer(begun.pointee.frames + channel &* blockCapacity)) }
       var source = first
       if inlet.pointee.isUnity {
         // In pairs, so that the loop's own work counts for less.
         while areAllHeard, end - source > 1 {
-          let (p, q) = (source.pointee.channel(channel), source[1].channel(channel))
-          a = a + p.vector(0) + q.vector(0)
-          b = b + p.vector(16) + q.vector(16)
-          c = c + p.vector(32) + q.vector(32)
-          d = d + p.vector(48) + q.vector(48)
+          total.add(WholeBlock(source.pointee.channel(channel)))
+          total.add(WholeBlock(source[1].channel(channel)))
           source += 2
         }
         while source != end {
-          if !source.pointee.wasSilent {
-            let from = source.pointee.channel(channel)
-            a += from.vector(0)
-            b += from.vector(16)
-            c += from.vector(32)
-            d += from.vector(48)
-          }
+          if !source.pointee.wasSilent { total.add(WholeBlock(source.pointee.channel(channel))) }
           source += 1
         }
       } else {
         while source != end {
           if !source.pointee.wasSilent {
-            let from = source.pointee.channel(channel)
-            let gain = source.pointee.gain
-            a += from.vector(0) * gain
-            b += from.vector(16) * gain
-            c += from.vector(32) * gain
-            d += from.vector(48) * gain
+            total.add(WholeBlock(source.pointee.channel(channel)), times: source.pointee.gain)
           }
           source += 1
         }
       }
-      bits.add(a, b, c, d)
-      let to = output[channel]
-      to.store(a, 0)
-      to.store(b, 16)
-      to.store(c, 32)
-      to.store(d, 48)
+      total.measure(&bits)
+      total.store(to: output[channel])
       channel &+= 1
     }
     return bits.mayBeUnfit ? .doubtful : .fit

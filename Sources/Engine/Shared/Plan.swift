@@ -286,6 +286,13 @@ struct ChainLink: BitwiseCopyable {
   var isAddend = false
   /// The blast shield looks at the step.
   var isExamined = false
+
+  /// False: a signal modulates the step, and is silent.
+  var isHeard: Bool {
+    @inline(__always) @_noLocks get {
+      if let silence { !silence.pointee } else { true }
+    }
+  }
 }
 
 struct EventSource: BitwiseCopyable {
