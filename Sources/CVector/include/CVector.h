@@ -102,6 +102,24 @@ SOSTENUTO_VECTOR sostenuto_eight sostenuto_load_eight_words(const void *words) {
   return __builtin_convertvector(*(const words_of_memory *)words, sostenuto_eight);
 }
 
+/* The products of the halves of each word with those of `pair`, all of them signed, lower by lower and upper by upper, added up: vpmaddwd.
+   Not for the least number in all four. */
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_pair_products(sostenuto_integers words, int pair) {
+#if defined(__AVX512BW__)
+  typedef short halves __attribute__((vector_size(64)));
+  return (sostenuto_integers)__builtin_ia32_pmaddwd512((halves)words, (halves)(sostenuto_integers)pair);
+#elif defined(__AVX2__)
+  typedef short halves __attribute__((vector_size(32)));
+  typedef int eight_integers __attribute__((ext_vector_type(8)));
+  const halves both = (halves)(eight_integers)pair;
+  eight_integers low = (eight_integers)__builtin_ia32_pmaddwd256((halves)words.lo, both);
+  eight_integers high = (eight_integers)__builtin_ia32_pmaddwd256((halves)words.hi, both);
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+  return (words << 16 >> 16) * (pair << 16 >> 16) + (words >> 16) * (pair >> 16);
+#endif
+}
+
 /* Of the 32 numbers at an address those with sixteen indices (0...31): vpermi2ps. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_pick(const float *numbers, sostenuto_bits indices) {
 #ifdef __AVX512F__
@@ -175,24 +193,40 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_fold(sostenuto_frames a, sostenuto_f
          __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
 }
 
+/* Sums of neighbours within quarters, of both in turns: vshufps twice. The compiler may not know one of them, since it would
+   choose vhaddps, which costs twice as much. */
+SOSTENUTO_VECTOR sostenuto_eight sostenuto_add_pairs(sostenuto_eight a, sostenuto_eight b) {
+  sostenuto_eight even = __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14);
+  sostenuto_eight odd = __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);
+#ifdef __AVX__
+  __asm__("" : "+x"(odd));
+#endif
+  return even + odd;
+}
+
+/* The same of twice as many numbers. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_add_pairs_of_frames(sostenuto_frames a, sostenuto_frames b) {
+#ifdef __AVX512F__
+  return __builtin_shufflevector(a, b, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30) +
+         __builtin_shufflevector(a, b, 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31);
+#else
+  const sostenuto_eight low = sostenuto_add_pairs(a.lo, b.lo), high = sostenuto_add_pairs(a.hi, b.hi);
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#endif
+}
+
 /* The sums of sixteen rows of eight numbers: halves are added, then quarters, then pairs, with shuffles within a
    quarter of the register. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_sum_rows(const float *rows) {
   typedef float rows_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  sostenuto_frames quarters[4], pairs[2];
+  sostenuto_frames quarters[4];
   for (int i = 0; i < 4; i++) {
     sostenuto_frames a = *(const rows_of_memory *)(rows + 32 * i), b = *(const rows_of_memory *)(rows + 32 * i + 16);
     quarters[i] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
                   __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
   }
-  for (int i = 0; i < 2; i++) {
-    sostenuto_frames a = quarters[2 * i], b = quarters[2 * i + 1];
-    pairs[i] = __builtin_shufflevector(a, b, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30) +
-               __builtin_shufflevector(a, b, 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31);
-  }
-  sostenuto_frames sums =
-      __builtin_shufflevector(pairs[0], pairs[1], 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30) +
-      __builtin_shufflevector(pairs[0], pairs[1], 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31);
+  const sostenuto_frames low = sostenuto_add_pairs_of_frames(quarters[0], quarters[1]);
+  const sostenuto_frames sums = sostenuto_add_pairs_of_frames(low, sostenuto_add_pairs_of_frames(quarters[2], quarters[3]));
   return __builtin_shufflevector(sums, sums, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
 }
 

@@ -1,3 +1,4 @@
+import CVector
 import Glibc
 import Realtime
 
@@ -41,12 +42,16 @@ struct SincKernels: @unchecked Sendable {
 
   private init() {
     let eight = Self.allocate(SincTable.size(8))
-    Self.fill(eight, Self.window(taps: 8, beta: 7), taps: 8, cutoff: 1)
+    let phases = SincTable.phases
+    let short = Nodes(taps: 8, count: 2 * phases + 1, first: 0, distance: 0.5 / Double(phases))
+    Self.fill(eight, short.weights(short.window(beta: 7), cutoff: 1))
     let size = SincTable.size(32)
     let long = Self.allocate(size * Self.count)
-    let window = Self.window(taps: 32, beta: 9)
+    let rows = Int(sostenuto_points_rows)
+    let nodes = Nodes(taps: 32, count: 2 * rows + 1, first: -1, distance: 0.5 / Double(rows - 1))
+    let window = nodes.window(beta: 9)
     for kernel in 0..<Self.count {
-      Self.fill(long + kernel * size, window, taps: 32, cutoff: exp2(Double(-kernel) / 12))
+      Self.fillPacked(long + kernel * size, nodes.weights(window, cutoff: exp2(Double(-kernel) / 12)))
     }
     tables = Tables(eight: UnsafePointer(eight), long: UnsafePointer(long))
   }
@@ -57,79 +62,92 @@ struct SincKernels: @unchecked Sendable {
       .bindMemory(to: Float.self, capacity: count)
   }
 
-  /// Nodes of the polynomials: both ends and the middle of each phase.
-  private static var nodes: Int { 2 * SincTable.phases + 1 }
+  /// Places between two frames, at which weights are calculated.
+  private struct Nodes {
+    let taps: Int
+    let count: Int
+    /// The first node, in distances between two.
+    let first: Int
+    let distance: Double
 
-  /// The window at each tap, node by node.
-  private static func window(taps: Int, beta: Double) -> [Double] {
-    let half = Double(taps / 2)
-    let top = bessel(beta)
-    return (0..<nodes * taps).map { (index: Int) -> Double in
-      let x = (distance(index, taps)) / half
-      return abs(x) < 1 ? bessel(beta * (1 - x * x).squareRoot()) / top : 0
+    /// Frames from a node to a tap.
+    func frames(_ index: Int) -> Double {
+      Double(index % taps - (taps / 2 - 1)) - Double(index / taps + first) * distance
     }
-  }
 
-  /// Frames from the position to a tap.
-  private static func distance(_ index: Int, _ taps: Int) -> Double {
-    Double(index % taps - (taps / 2 - 1)) - Double(index / taps) / Double(nodes - 1)
-  }
-
-  private static func fill(
-    _ table: UnsafeMutablePointer<Float>, _ window: [Double], taps: Int, cutoff: Double
-  ) {
-    var weights = [Double](repeating: 0, count: nodes * taps)
-    let (turn, step) = (Double.pi * cutoff, (cosine(.pi * cutoff), sine(.pi * cutoff)))
-    for node in 0..<nodes {
-      let first = node * taps
-      // The sine of each tap from that of the tap before.
-      let start = turn * distance(first, taps)
-      var (real, imaginary) = (cosine(start), sine(start))
-      var sum = 0.0
-      for index in first..<first + taps {
-        let x = distance(index, taps)
-        let isWhole = cutoff == 1 && x == x.rounded()
-        weights[index] = window[index] * (x == 0 ? cutoff : isWhole ? 0 : imaginary / (.pi * x))
-        sum += weights[index]
-        (real, imaginary) = (real * step.0 - imaginary * step.1, imaginary * step.0 + real * step.1)
+    /// The window at each tap, node by node.
+    func window(beta: Double) -> [Double] {
+      let half = Double(taps / 2)
+      let top = bessel(beta)
+      return (0..<count * taps).map { (index: Int) -> Double in
+        let x = frames(index) / half
+        return abs(x) < 1 ? bessel(beta * (1 - x * x).squareRoot()) / top : 0
       }
-      // Normalised, so that a constant is preserved.
-      for index in first..<first + taps { weights[index] /= sum }
     }
-    let isPacked = taps == 32
-    // Parts of a phase in which the place is counted.
-    let parts: Double = isPacked ? 0x1p20 : 1
-    var squares = [Double](repeating: 0, count: taps)
+
+    /// The weights of each tap, node by node.
+    func weights(_ window: [Double], cutoff: Double) -> [Double] {
+      var weights = [Double](repeating: 0, count: count * taps)
+      let (turn, step) = (Double.pi * cutoff, (cosine(.pi * cutoff), sine(.pi * cutoff)))
+      for node in 0..<count {
+        let first = node * taps
+        // The sine of each tap from that of the tap before.
+        let start = turn * frames(first)
+        var (real, imaginary) = (cosine(start), sine(start))
+        var sum = 0.0
+        for index in first..<first + taps {
+          let x = frames(index)
+          let isWhole = cutoff == 1 && x == x.rounded()
+          weights[index] = window[index] * (x == 0 ? cutoff : isWhole ? 0 : imaginary / (.pi * x))
+          sum += weights[index]
+          (real, imaginary) = (real * step.0 - imaginary * step.1, imaginary * step.0 + real * step.1)
+        }
+        // Normalised, so that a constant is preserved.
+        for index in first..<first + taps { weights[index] /= sum }
+      }
+      return weights
+    }
+  }
+
+  /// Polynomials of eight taps, by both ends and the middle of each phase.
+  private static func fill(_ table: UnsafeMutablePointer<Float>, _ weights: [Double]) {
+    let taps = 8
     for phase in 0..<SincTable.phases {
-      let first = 2 * phase * taps
       let row = table + phase * SincTable.row(taps)
       for tap in 0..<taps {
-        let (start, middle, end) = (first + tap, first + taps + tap, first + 2 * taps + tap)
-        squares[tap] = 2 * (weights[start] - 2 * weights[middle] + weights[end])
-        if !isPacked { row[2 * taps + tap] = Float(squares[tap]) }
-      }
-      if isPacked { pack(&squares, row + 2 * taps) }
-      for tap in 0..<taps {
-        let (start, end) = (weights[first + tap], weights[first + 2 * taps + tap])
+        let first = 2 * phase * taps + tap
+        let (start, middle, end) = (weights[first], weights[first + taps], weights[first + 2 * taps])
+        let square = 2 * (start - 2 * middle + end)
         row[tap] = Float(start)
-        row[taps + tap] = Float((end - start - squares[tap]) * parts)
+        row[taps + tap] = Float(end - start - square)
+        row[2 * taps + tap] = Float(square)
       }
     }
   }
 
-  /// Packs the squares' coefficients of 32 taps into sixteen words, as `sostenuto_weights_of_points` reads them, and leaves
-  /// what is read.
-  private static func pack(_ squares: inout [Double], _ words: UnsafeMutablePointer<Float>) {
-    let unit = 0x1p-24
-    for tap in 0..<16 {
-      let lower = Int16((squares[tap + 16] / unit).rounded())
-      let bits = UInt32(UInt16(bitPattern: lower))
-      let below = Double(bits) / 0x1p16
-      let upper = Int16((squares[tap] / unit - below).rounded())
-      UnsafeMutableRawPointer(words + tap).storeBytes(
-        of: UInt32(UInt16(bitPattern: upper)) &<< 16 | bits, as: UInt32.self)
-      squares[tap] = (Double(upper) + below) * unit
-      squares[tap + 16] = Double(lower) * unit
+  /// Polynomials of 32 taps around each row's place, by that and both places halfway to the next, as
+  /// `sostenuto_weights_of_points` reads them.
+  private static func fillPacked(_ table: UnsafeMutablePointer<Float>, _ weights: [Double]) {
+    let taps = 32
+    let rows = Int(sostenuto_points_rows)
+    let units = table + rows * SincTable.row(taps)
+    for tap in 0..<taps {
+      let polynomials = (0..<rows).map { (row: Int) -> (linear: Double, square: Double) in
+        let middle = (2 * row + 1) * taps + tap
+        let (before, after) = (weights[middle - taps], weights[middle + taps])
+        return (after - before, 2 * (before - 2 * weights[middle] + after))
+      }
+      let largest = polynomials.reduce(0) { max($0, abs($1.linear), abs($1.square)) }
+      // A place is in units of 2^-16.
+      units[tap] = Float(largest / 0x7FFF * 0x1p-16)
+      let unit = Double(units[tap]) * 0x1p16
+      for (row, polynomial) in polynomials.enumerated() {
+        let place = table + row * SincTable.row(taps) + tap
+        place.pointee = Float(weights[(2 * row + 1) * taps + tap])
+        let linear = UInt16(bitPattern: Int16((polynomial.linear / unit).rounded()))
+        let square = UInt16(bitPattern: Int16((polynomial.square / unit).rounded()))
+        place[taps] = Float(bitPattern: UInt32(square) &<< 16 | UInt32(linear))
+      }
     }
   }
 
