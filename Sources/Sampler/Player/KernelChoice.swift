@@ -17,13 +17,16 @@ struct KernelChoice: BitwiseCopyable {
   private var pace: Float = -1
   /// The kernel on which it rests, or to which it glides.
   private var goal = 0
+  /// Between these two, each pace surely suits the goal: by more than rounding may put one of their numbers
+  /// before another.
+  private var suiting: (least: Float, most: Float)
   /// The number between two kernels; the goal's at rest.
   private var number: Float = 0
   /// Beginning of the glide, and the frames since then.
   private var origin: Float = 0
   private var frames: Int32 = 0
 
-  @_noLocks init() {}
+  @_noLocks init() { suiting = Self.paces(0) }
 
   /// Follows the paces of the frames. Returns the kernel for all of them, or -1 after writing numbers between kernels for
   /// each. Audio thread.
@@ -33,16 +36,14 @@ struct KernelChoice: BitwiseCopyable {
     let isSame = course.isEven && scratch.paces[0] == pace
     pace = scratch.paces[frames &- 1]
     let rests = number == Float(goal)
-    if rests, isSame || (goal == 0 && course.fastest <= 1) || suits(course.slowest, course.fastest) {
-      return goal
-    }
+    if rests, isSame || (course.slowest > suiting.least && course.fastest < suiting.most) { return goal }
     var frame = 0
     while frame < frames {
       store(Self.numbers(vector(scratch.paces + frame)), scratch.mixes + frame)
       frame &+= 16
     }
     if isNew {
-      goal = Self.kernel(scratch.mixes[0])
+      aim(at: scratch.mixes[0])
       number = Float(goal)
     }
     if number == Float(goal), fits(scratch.mixes, frames) { return goal }
@@ -64,27 +65,40 @@ struct KernelChoice: BitwiseCopyable {
     return isEven ? first : -1
   }
 
-  /// The kernel for a number that is wanted: upwards, as for voices, so that rather less than the Nyquist frequency comes
-  /// through.
-  @_noLocks @inline(__always) private static func kernel(_ wanted: Float) -> Int {
-    Int(sostenuto_whole(wanted + (1 - above)))
+  /// Chooses the kernel for a number that is wanted: upwards, as for voices, so that rather less than the Nyquist
+  /// frequency comes through.
+  @_noLocks private mutating func aim(at wanted: Float) {
+    goal = Int(sostenuto_whole(wanted + (1 - Self.above)))
+    suiting = Self.paces(goal)
   }
 
-  /// The numbers that the goal suits. That of no transposition is left at once, and found again only without one.
+  /// The numbers that a goal suits. That of no transposition is left at once, and found again only without
+  /// one.
+  @_noLocks @inline(__always) private static func numbers(_ goal: Int) -> (least: Float, most: Float) {
+    let least = Float(goal) - below
+    return (goal == 0 ? 0 : least > 0 ? least : Float.leastNormalMagnitude, Float(goal) + above)
+  }
+
   private var suited: (least: Float, most: Float) {
-    @_noLocks @inline(__always) get {
-      let least = Float(goal) - Self.below
-      return (goal == 0 ? 0 : least > 0 ? least : Float.leastNormalMagnitude, Float(goal) + Self.above)
-    }
+    @_noLocks @inline(__always) get { Self.numbers(goal) }
   }
 
-  /// True when the goal surely suits all paces from the slowest to the fastest: by more than rounding may put one of their
-  /// numbers before another.
-  @_noLocks @inline(__always) private func suits(_ slowest: Float, _ fastest: Float) -> Bool {
-    let numbers = Self.numbers(
-      SIMD16(lowHalf: SIMD8(repeating: slowest), highHalf: SIMD8(repeating: fastest)))
-    let (least, most) = suited
-    return (goal == 0 || numbers[0] > least + 0.001) && numbers[8] < most - 0.001
+  /// The paces between which all surely suit a goal.
+  @_noLocks private static func paces(_ goal: Int) -> (least: Float, most: Float) {
+    let (least, most) = numbers(goal)
+    let margin: Float = 0.001
+    return (
+      goal == 0 ? -1 : pace(least + margin), most < last ? pace(most - margin) : Float.greatestFiniteMagnitude
+    )
+  }
+
+  /// The pace whose number this is, of those above 1: the inverse of `numbers`.
+  @_noLocks private static func pace(_ number: Float) -> Float {
+    let octaves = (number < 2 ? number / 2 : number - 1) / 12
+    let whole = sostenuto_whole(octaves)
+    let root = squareRoot(curve.first * curve.first - 4 * curve.second * (octaves - Float(whole)))
+    let part = (curve.first - root) / (2 * curve.second)
+    return Float(bitPattern: UInt32(bitPattern: whole &+ 127) &<< 23) * (1 + part)
   }
 
   /// True when the goal suits all numbers.
@@ -133,7 +147,7 @@ struct KernelChoice: BitwiseCopyable {
     let wanted = place.pointee
     let (least, most) = suited
     if wanted < least || wanted > most {
-      goal = Self.kernel(wanted)
+      aim(at: wanted)
       (origin, frames) = (number, 0)
     }
     let left = Float(goal) - number
@@ -157,10 +171,16 @@ struct KernelChoice: BitwiseCopyable {
     let bits = unsafeBitCast(paces, to: SIMD16<UInt32>.self)
     let octave = unsafeBitCast(bits &>> 23 | 0x4B00_0000, to: SIMD16<Float>.self) - (8_388_608 + 127)
     let part = unsafeBitCast(bits & 0x7F_FFFF | 0x3F80_0000, to: SIMD16<Float>.self) - 1
-    // The logarithm to 0.008; what counts is that the kernels follow each other without a step.
-    let semitones = 12 * (octave + part * (1.3465 - 0.3465 * part))
+    let semitones = 12 * (octave + part * (curve.first - curve.second * part))
     let numbers = sostenuto_lesser(semitones * 2, semitones + 1)
-    let last = SIMD16(repeating: Float(SincKernels.count &- 2))
-    return 0 - sostenuto_lesser(0 - sostenuto_lesser(numbers, last), SIMD16(repeating: 0))
+    return 0 - sostenuto_lesser(0 - sostenuto_lesser(numbers, SIMD16(repeating: last)), SIMD16(repeating: 0))
+  }
+
+  /// The largest number.
+  private static var last: Float { @_noLocks @inline(__always) get { Float(SincKernels.count &- 2) } }
+  /// Coefficients of the logarithm, to 0.008; what counts is that the kernels follow each other without a
+  /// step.
+  private static var curve: (first: Float, second: Float) {
+    @_noLocks @inline(__always) get { (1.3465, 0.3465) }
   }
 }
