@@ -62,6 +62,8 @@ public struct Echo: Kernel {
   /// Low-passes of the loop, one a channel.
   private(set) var lows: UnsafeMutablePointer<Float>
   private(set) var gliding, held, leaving: EchoCourse
+  /// The share of its input that a low-pass takes, for the frequency and the rate that it was calculated for.
+  private var damping: (frequency: Float, rate: Float, share: Float) = (0, 0, 0)
   /// Delay of the last tap in frames: as it glides, as it is held, and what a fade leaves.
   private var place = 0.0
   private var here = 0.0
@@ -217,7 +219,11 @@ public struct Echo: Kernel {
     let damp = block.parameters[Self.damp]
     var frame = 0
     if damp.isSteady {
-      let all = Self.share(damp.vector(0, 0), block.rate)
+      let asked = damp.value(0)
+      if asked != damping.frequency || block.rate != damping.rate {
+        damping = (asked, block.rate, Self.share(Frames(repeating: asked), block.rate)[0])
+      }
+      let all = Frames(repeating: damping.share)
       while frame < block.frames {
         rows[Room.damp].store(all, frame)
         frame &+= 16

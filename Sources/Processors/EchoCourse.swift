@@ -99,10 +99,14 @@ struct EchoCourse: BitwiseCopyable {
   @inline(__always) @_noLocks func vector(
     _ tap: Int, _ line: DelayLine, _ position: Int, _ frame: Int, _ products: UnsafeMutablePointer<Float>
   ) -> Frames {
-    guard rests else {
-      return line.taps(position, wholes(tap) + frame, parts(tap) + frame, products)
-    }
-    return resting(line, position, tap)
+    rests ? resting(line, position, tap) : moving(line, position, frame, products, tap)
+  }
+
+  /// The same amid a glide.
+  @inline(__always) @_noLocks func moving(
+    _ line: DelayLine, _ position: Int, _ frame: Int, _ products: UnsafeMutablePointer<Float>, _ tap: Int = 0
+  ) -> Frames {
+    line.taps(position, wholes(tap) + frame, parts(tap) + frame, products)
   }
 
   /// The same at rest.

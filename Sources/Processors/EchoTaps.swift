@@ -34,33 +34,53 @@ extension Echo {
     return (sum, share)
   }
 
-  /// A pair of channels, or a single one. One tap at rest has a loop of its own, in which the processor's registers are enough.
+  /// A pair of channels, or a single one. A single tap on a single course has loops of its own, in which the
+  /// processor's registers are enough.
   @inline(__always) @_noLocks mutating func renderChannels(
     _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?
   ) {
     let change = block.crossfades[Self.change]
-    if taps == 1, change.blend == nil, change.new == 0, gliding.rests {
+    if taps > 1 || change.blend != nil || change.new != 0 {
+      render(block, channel, isPair, rows, entry)
+    } else if gliding.rests {
       renderResting(block, channel, isPair, rows, entry)
     } else {
-      render(block, channel, isPair, rows, entry)
+      renderGliding(block, channel, isPair, rows, entry)
     }
   }
 
   @inline(never) @_noLocks private mutating func renderResting(
     _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?
   ) {
-    renderFrames(block, channel, isPair, rows, entry, rests: true)
+    renderFrames(block, channel, isPair, rows, entry, isSingle: true, rests: true)
+  }
+
+  @inline(never) @_noLocks private mutating func renderGliding(
+    _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?
+  ) {
+    renderFrames(block, channel, isPair, rows, entry, isSingle: true, rests: false)
   }
 
   @inline(never) @_noLocks private mutating func render(
     _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?
   ) {
-    renderFrames(block, channel, isPair, rows, entry, rests: false)
+    renderFrames(block, channel, isPair, rows, entry, isSingle: false, rests: false)
   }
 
-  /// `rests`: one tap that glides has arrived.
+  /// Sixteen frames of the last tap.
+  @inline(__always) @_noLocks private mutating func lastTap(
+    _ line: DelayLine, _ position: Int, _ frame: Int, _ change: CrossfadeStream, _ rows: Rows,
+    _ isSingle: Bool, _ rests: Bool
+  ) -> Frames {
+    if !isSingle { return tap(taps &- 1, line, position, frame, change, rows) }
+    if rests { return gliding.resting(line, position) }
+    return gliding.moving(line, position, frame, rows[Room.products])
+  }
+
+  /// `isSingle`: there is one tap, which glides. `rests`: it has arrived.
   @inline(__always) @_noLocks private mutating func renderFrames(
-    _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?, rests: Bool
+    _ block: Block, _ channel: Int, _ isPair: Bool, _ rows: Rows, _ entry: UnsafePointer<Float>?,
+    isSingle: Bool, rests: Bool
   ) {
     let other = isPair ? channel &+ 1 : channel
     let (parameters, change) = (block.parameters, block.crossfades[Self.change])
@@ -72,12 +92,8 @@ extension Echo {
       let position = head &+ frame
       let count = block.frames &- frame < 16 ? block.frames &- frame : 16
       let (x, z) = (block.inputs[0][channel].vector(frame), block.inputs[0][other].vector(frame))
-      let last = taps &- 1
-      let t = rests ? gliding.resting(line, position) : tap(last, line, position, frame, change, rows)
-      var u = t
-      if isPair {
-        u = rests ? gliding.resting(second, position) : tap(last, second, position, frame, change, rows)
-      }
+      let t = lastTap(line, position, frame, change, rows, isSingle, rests)
+      let u = isPair ? lastTap(second, position, frame, change, rows, isSingle, rests) : t
       // The low-passes' states follow from frame to frame; all else of them is done by vectors.
       let damp = rows[Room.damp].vector(frame)
       rows[Room.edge].store(1 - 2 * damp, 0)
@@ -109,12 +125,12 @@ extension Echo {
       let b = isPair ? next.vector(0) + (u - next.vector(0)) * damp : a
       let inflow = (x * (1 - across) + (x + z) * (0.5 * across)) * gain
       var (early, share) = (Frames(repeating: 0), Frames(repeating: 1))
-      if !rests { (early, share) = self.early(line, position, frame, change, rows, slope) }
+      if !isSingle { (early, share) = self.early(line, position, frame, change, rows, slope) }
       line.write(
         Self.flushed(inflow + amount * (a * (1 - across) + b * across)), count, at: position, rows[Room.edge])
       block.outputs[0][channel].store(x * (1 - m) + (early + t * share) * m + 0, frame)
       if isPair {
-        if !rests { (early, share) = self.early(second, position, frame, change, rows, slope) }
+        if !isSingle { (early, share) = self.early(second, position, frame, change, rows, slope) }
         second.write(
           Self.flushed(z * (1 - across) * gain + amount * (b * (1 - across) + a * across)), count,
           at: position,

@@ -41,9 +41,11 @@ SOSTENUTO_VECTOR void sostenuto_split_delays(const double *delays, double part, 
   typedef float parts_of_memory __attribute__((ext_vector_type(8), aligned(4)));
   typedef int eight_bits __attribute__((ext_vector_type(8)));
   doubles v = *(const doubles_of_memory *)delays * part;
-  v = __builtin_elementwise_max(__builtin_elementwise_min(v, (doubles)most), (doubles)least);
+  /* Comparisons that are one instruction each, also for what is no number: it becomes the upper limit. */
+  v = v < most ? v : (doubles)most;
+  v = v > least ? v : (doubles)least;
   eight_bits whole = __builtin_convertvector(v, eight_bits);
-  sostenuto_eight rest = __builtin_convertvector(v - __builtin_convertvector(whole, doubles), sostenuto_eight);
+  sostenuto_eight rest = __builtin_convertvector(v - __builtin_elementwise_trunc(v), sostenuto_eight);
   eight_bits is_next = rest > 0.999f, is_part = (rest >= 0.001f) & ~is_next;
   *(wholes_of_memory *)wholes = whole - is_next;
   *(parts_of_memory *)parts = (sostenuto_eight)((eight_bits)rest & is_part);
