@@ -341,22 +341,20 @@ SOSTENUTO_VECTOR sostenuto_phase_end sostenuto_write_phases(const float *frequen
 /* The square roots, vsqrtps; the standard library's are sixteen calls. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_square_roots(sostenuto_frames v) { return __builtin_elementwise_sqrt(v); }
 
-/* 2^x for x of -126...126, to 2e-7: x is split at its nearest whole number, which adding 1.5 * 2^23 leaves in the low bits;
-   the fraction's power of two is the Taylor polynomial of degree six. (Swift's comparison of x and its limit takes the
-   vector apart.) */
+/* 2^x for x of -126...126, to 1e-7: x is split at its nearest eighth, which adding 1.5 * 2^20 leaves in the low bits. The power of
+   that comes from a table, which a register holds, and for the rest there is the polynomial of least error: three products in a
+   row, where one polynomial for all took six. (Swift's comparison of x and its limit takes the vector apart.) */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_powers_of_two(sostenuto_frames x) {
   const sostenuto_frames least = -126.0f;
+  const sostenuto_eight eighths = {1.0f, 1.0905077f, 1.1892071f, 1.2968396f, 1.4142135f, 1.5422108f, 1.6817929f, 1.8340081f};
   x = x > least ? x : least;
-  sostenuto_frames shifted = x + 12582912.0f;
-  sostenuto_frames f = x - (shifted - 12582912.0f);
-  sostenuto_integers scale = ((sostenuto_integers)shifted + (127 - 0x4B400000)) << 23;
-  sostenuto_frames p = f * 0.00015403530f + 0.0013333558f;
-  p = p * f + 0.0096181291f;
-  p = p * f + 0.055504109f;
-  p = p * f + 0.24022651f;
-  p = p * f + 0.69314718f;
-  p = p * f + 1.0f;
-  return p * (sostenuto_frames)scale;
+  sostenuto_frames shifted = x + 1572864.0f;
+  sostenuto_frames f = x - (shifted - 1572864.0f);
+  sostenuto_integers place = (sostenuto_integers)shifted, near = (sostenuto_integers)sostenuto_pick_of_eight(eighths, (sostenuto_bits)place);
+  sostenuto_frames power = (sostenuto_frames)(near + ((place >> 3) << 23));
+  sostenuto_frames p = f * 0.05549622f + 0.24025764f;
+  p = p * f + 0.69314724f;
+  return p * (power * f) + power;
 }
 
 /* Each lane limited to a range, vmaxps and vminps; what is no number becomes the lower limit. Swift's replacing(with:where:)
