@@ -150,13 +150,13 @@ public struct Compressor: Kernel {
     if let only = dynamics.gains == 1 ? key.only(block) : key.only(block, gain) {
       curve.write(only, to: room.row(gain), block.frames)
     } else {
-      reduceSum(block, room, curve, gain)
+      reduceSum(block, room, gain)
     }
   }
 
   /// The same where several channels are heard, or a key. Mutating: otherwise Swift copies the kernel for the call.
   @inline(never) @_noLocks private mutating func reduceSum(
-    _ block: Block, _ room: DynamicsRoom, _ curve: CompressorCurve, _ gain: Int
+    _ block: Block, _ room: DynamicsRoom, _ gain: Int
   ) {
     let row = room.row(gain)
     var frame = 0
@@ -166,7 +166,7 @@ public struct Compressor: Kernel {
           ? key.loudest(block, frame, room.shares) : key.heard(block, gain, frame, room.shares), frame)
       frame &+= 16
     }
-    curve.write(row, to: row, block.frames)
+    CompressorCurve(block, &rest).write(row, to: row, block.frames)
   }
 
   @inline(never) @_noLocks private mutating func processGroups(_ block: Block, _ room: DynamicsRoom) {
@@ -269,10 +269,12 @@ private struct CompressorRest: BitwiseCopyable {
 
   @inline(never) @_noLocks private mutating func learn(_ threshold: Float, _ ratio: Float, _ knee: Float) {
     known = SIMD4(threshold, ratio, knee, 0)
-    let bend = CompressorCurve.knee(Frames(repeating: knee))
-    values = SIMD4(
-      CompressorCurve.scale(Frames(repeating: threshold))[0],
-      CompressorCurve.slope(Frames(repeating: ratio))[0], bend[0], CompressorCurve.bend(bend)[0])
+    let (slope, octaves) = (
+      CompressorCurve.slope(Frames(repeating: ratio)), CompressorCurve.knee(Frames(repeating: knee))
+    )
+    let scale = sostenuto_threshold_scales(
+      Frames(repeating: threshold), CompressorCurve.lift(octaves)[0])
+    values = SIMD4(scale[0], slope[0], octaves[0], CompressorCurve.bend(slope, octaves)[0])
   }
 }
 
@@ -294,9 +296,10 @@ private struct CompressorCurve {
     isSteady = threshold.isSteady && ratio.isSteady && knee.isSteady
   }
 
-  /// Factor that turns magnitudes into multiples of the threshold. One logarithm is enough then, even while the threshold moves.
-  @inline(__always) @_noLocks static func scale(_ threshold: Frames) -> Frames {
-    sostenuto_threshold_scales(threshold)
+  /// How much lower than the threshold the curve begins to bend. Magnitudes are multiples of that level: one logarithm
+  /// is enough then, even while the threshold moves.
+  @inline(__always) @_noLocks static func lift(_ knee: Frames) -> Frames {
+    sostenuto_powers_of_two(0.5 * knee)
   }
 
   @inline(__always) @_noLocks static func slope(_ ratio: Frames) -> Frames { 1 - 1 / atLeast(1, ratio) }
@@ -307,7 +310,9 @@ private struct CompressorCurve {
   }
 
   /// Factor of the square within the bend.
-  @inline(__always) @_noLocks static func bend(_ knee: Frames) -> Frames { 0.5 / knee }
+  @inline(__always) @_noLocks static func bend(_ slope: Frames, _ knee: Frames) -> Frames {
+    0.5 * slope / knee
+  }
 
   /// Writes the reductions for samples; `row` may be `heard`. A moving threshold is no reason for the longer way.
   @inline(__always) @_noLocks func write(
@@ -328,12 +333,14 @@ private struct CompressorCurve {
   ) {
     var frame = 0
     while frame < frames {
-      let scale =
-        threshold.isSteady ? Frames(repeating: rest[0]) : Self.scale(threshold.vector(0, frame))
+      var scale =
+        threshold.isSteady
+        ? Frames(repeating: rest[0]) : sostenuto_threshold_scales(threshold.vector(0, frame), rest[0])
       let s = ratio.isSteady ? Frames(repeating: rest[1]) : Self.slope(ratio.vector(0, frame))
       let k = knee.isSteady ? Frames(repeating: rest[2]) : Self.knee(knee.vector(0, frame))
-      let bend = knee.isSteady ? Frames(repeating: rest[3]) : Self.bend(k)
-      row.store(sostenuto_reductions(magnitude(heard.vector(frame)), scale, s, k, bend), frame)
+      if !knee.isSteady { scale *= Self.lift(k - rest[2]) }
+      row.store(
+        sostenuto_reductions(magnitude(heard.vector(frame)), scale, s, k, Self.bend(s, k)), frame)
       frame &+= 16
     }
   }

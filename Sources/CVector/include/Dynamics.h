@@ -6,18 +6,21 @@
 
 /* Levels: logarithms of whole vectors, and what goes from frame to frame in compressors and gates. */
 
-/* The logarithms to base 2 of positive numbers, to 2e-7; of zero -127. A number is split into a power of two and a factor of
-   about one. The polynomial is that of least error for its logarithm, in pairs of pairs: a division would take as long as all of
-   it. */
-#define SOSTENUTO_SPLIT(v, factor, power)                                                                \
-  sostenuto_integers bits = (sostenuto_integers)(v), exponent = (bits - 0x3F3504F3) >> 23;               \
-  factor = (sostenuto_frames)(bits - (exponent << 23)) - 1.0f;                                           \
-  power = __builtin_convertvector(exponent, sostenuto_frames);
-#define SOSTENUTO_LOGARITHM(logarithm, r, power)                                                         \
-  __typeof__(r) s = r * r;                                                                               \
-  __typeof__(r) low = (r * -0.3600872f + 0.48093945f) * s + (r * -0.7213572f + 1.4426948f);              \
-  __typeof__(r) high = (r * -0.14574395f + 0.23689017f) * s + (r * -0.25006914f + 0.2867075f);           \
-  logarithm = (high * (s * s) + low) * r + power;
+/* The logarithms to base 2 of positive numbers, to 1.8e-7; of zero -127. A number is split into a power of two, its nearest eighth
+   and a factor of about one; the logarithms of eighths, and their inverses, come from tables that a register holds. Around one there
+   is nothing to add, so that small logarithms keep their digits. For the factor there is the polynomial of least error, in pairs. */
+#define SOSTENUTO_SPLIT(v, factor, power)                                                                               \
+  const sostenuto_eight inverses = {1.0f,       0.8888889f,  0.8f,       0.72727275f,                                   \
+                                    0.6666667f, 0.61538464f, 0.5714286f, 0.53333336f};                                  \
+  const sostenuto_eight known = {0.0f, 0.16992499f, 0.32192808f, 0.4594316f, 0.5849625f, 0.7004397f, 0.80735487f, 0.9068905f}; \
+  sostenuto_integers bits = (sostenuto_integers)(v), eighths = bits - 0x3F780000;                                       \
+  sostenuto_bits place = (sostenuto_bits)(eighths >> 20);                                                               \
+  sostenuto_frames within = (sostenuto_frames)(bits - (eighths & (int)0xFF800000));                                     \
+  factor = within * sostenuto_pick_of_eight(inverses, place) - 1.0f;                                                    \
+  power = __builtin_convertvector(eighths >> 23, sostenuto_frames) + sostenuto_pick_of_eight(known, place);
+#define SOSTENUTO_LOGARITHM(logarithm, r, power)                                                                        \
+  __typeof__(r) high = r * -0.36223125f + 0.48230422f, low = r * -0.7213451f + 1.4426937f;                              \
+  logarithm = (high * (r * r) + low) * r + power;
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_logarithms(sostenuto_frames v) {
   sostenuto_frames r, power;
   SOSTENUTO_SPLIT(v, r, power)
@@ -25,15 +28,13 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_logarithms(sostenuto_frames v) {
   return v;
 }
 
-/* Reductions in octaves of magnitudes, times `scale` in parts of the threshold, by a static curve that bends within `knee`
-   octaves into its `slope`; `bend`: the factor of the square. In C, since Swift's compiler takes the last product apart into
+/* Reductions in octaves of magnitudes, times `scale` in parts of where the curve begins to bend: `knee` octaves further on it has
+   become a line of that `slope`. `bend`: the factor of the square. In C, since Swift's compiler takes the last product apart into
    lanes. */
-#define SOSTENUTO_REDUCTION(over, slope, knee, bend)                                      \
-  over += (knee) * 0.5f;                                                                  \
-  __typeof__(over) beyond = over - (knee), bent = __builtin_elementwise_max(over, (__typeof__(over))0.0f); \
-  beyond = __builtin_elementwise_max(beyond, (__typeof__(over))0.0f);                     \
-  bent = bent < (knee) ? bent : (knee);                                                   \
-  over = (slope) * (bent * bent * (bend) + beyond);
+#define SOSTENUTO_REDUCTION(over, slope, knee, bend)                       \
+  over = __builtin_elementwise_max(over, (__typeof__(over))0.0f);          \
+  __typeof__(over) bent = over < (knee) ? over : (__typeof__(over))(knee); \
+  over = (slope) * (over - bent) + bent * ((bend) * bent);
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_reductions(sostenuto_frames magnitudes, sostenuto_frames scale, sostenuto_frames slope,
                                                        sostenuto_frames knee, sostenuto_frames bend) {
   sostenuto_frames over = sostenuto_logarithms(magnitudes * scale);
@@ -41,12 +42,12 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_reductions(sostenuto_frames magnitud
   return over;
 }
 
-/* Factors that turn magnitudes into multiples of a threshold. */
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_threshold_scales(sostenuto_frames threshold) {
-  return 1.0f / __builtin_elementwise_max(threshold, (sostenuto_frames)1e-6f);
+/* Factors of magnitudes, for thresholds; of a threshold of one it is `scale`. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_threshold_scales(sostenuto_frames threshold, float scale) {
+  return scale / __builtin_elementwise_max(threshold, (sostenuto_frames)1e-6f);
 }
 
-/* Reductions of samples, in sixteens of frames; `rows` may be `heard`. `thresholds`: one for each frame in place of `scale`, or
+/* Reductions of samples, in sixteens of frames; `rows` may be `heard`. `thresholds`: one for each frame, which divides `scale`, or
    null. With registers of eight floats there are two short loops: the processor has more of them under way at a time than of
    one long chain. */
 SOSTENUTO_VECTOR void sostenuto_write_reductions(const float *heard, float *rows, const float *thresholds, float scale, float slope,
@@ -54,7 +55,7 @@ SOSTENUTO_VECTOR void sostenuto_write_reductions(const float *heard, float *rows
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   if (sostenuto_has_wide_vectors) {
     for (long long f = 0; f < frames; f += 16) {
-      sostenuto_frames scales = thresholds ? sostenuto_threshold_scales(*(const frames_of_memory *)(thresholds + f)) : scale;
+      sostenuto_frames scales = thresholds ? sostenuto_threshold_scales(*(const frames_of_memory *)(thresholds + f), scale) : scale;
       sostenuto_frames magnitudes = __builtin_elementwise_abs(*(const frames_of_memory *)(heard + f));
       *(frames_of_memory *)(rows + f) = sostenuto_reductions(magnitudes, scales, slope, knee, bend);
     }
@@ -64,7 +65,7 @@ SOSTENUTO_VECTOR void sostenuto_write_reductions(const float *heard, float *rows
   float work[128] __attribute__((aligned(64)));
 #pragma clang loop unroll(disable)
   for (long long f = 0; f < frames; f += 16) {
-    sostenuto_frames scales = thresholds ? sostenuto_threshold_scales(*(const frames_of_memory *)(thresholds + f)) : scale;
+    sostenuto_frames scales = thresholds ? sostenuto_threshold_scales(*(const frames_of_memory *)(thresholds + f), scale) : scale;
     sostenuto_frames level = __builtin_elementwise_abs(*(const frames_of_memory *)(heard + f)) * scales;
     SOSTENUTO_SPLIT(level, *(frames_of_memory *)(work + f), *(frames_of_memory *)(work + 64 + f))
   }

@@ -113,11 +113,9 @@ typedef struct {
   sostenuto_eight keeps, upper;
 } sostenuto_way;
 
-/* Writes the pole down, and behind it the one up; as numbers, since Swift does not know vectors within a structure. Registers of
-   sixteen floats do without (`sostenuto_follow_at_once`). */
-enum { sostenuto_ways_size = sostenuto_has_wide_vectors ? 0 : 2 * sizeof(sostenuto_way) / sizeof(float) };
+/* Writes the pole down, and behind it the one up; as numbers, since Swift does not know vectors within a structure. */
+enum { sostenuto_ways_size = 2 * sizeof(sostenuto_way) / sizeof(float) };
 SOSTENUTO_VECTOR void sostenuto_learn_ways(float *numbers, float up, float down) {
-  if (sostenuto_has_wide_vectors) return;
   sostenuto_way *ways = (sostenuto_way *)numbers;
   const sostenuto_frames none = 0.0f;
   for (int i = 0; i < 2; i++) {
@@ -132,7 +130,7 @@ SOSTENUTO_VECTOR void sostenuto_learn_ways(float *numbers, float up, float down)
   }
 }
 
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#ifdef __AVX2__
 /* The sign bits of two halves, as a sum: 0 or 510 where all lanes are alike. */
 typedef int sostenuto_marks __attribute__((ext_vector_type(8)));
 enum { sostenuto_all_marks = 510 };
@@ -148,12 +146,12 @@ SOSTENUTO_VECTOR sostenuto_eight sostenuto_later(sostenuto_eight before, sostenu
 
 /* Whole sixteens at constant shares; in place. Most sixteens rise or fall in all frames: then the rests are known beforehand,
    and only the targets go through the four steps. Which way is guessed by the level at the start, so that no sixteen waits
-   for another, and proved as in `sostenuto_follow_frames`, which does the others. The bits are the same. */
+   for another, and proved as in `sostenuto_follow_frames`, which does the others. The bits are the same. What a sixteen waits for
+   of the one before it is the last level, for which all else is ready by then. */
 SOSTENUTO_VECTOR float sostenuto_follow_ways(float *levels, float level, float up, float down, const float *ways, long long frames) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   typedef double four_pairs __attribute__((ext_vector_type(4)));
   const sostenuto_eight none = 0.0f, start = level;
-  const float shares[2] = {down, up};
   float guess = level;
   sostenuto_eight now = level;
 #pragma clang loop unroll(disable)
@@ -161,8 +159,15 @@ SOSTENUTO_VECTOR float sostenuto_follow_ways(float *levels, float level, float u
     sostenuto_frames targets = *(frames_of_memory *)(levels + f);
     int marks = SOSTENUTO_MARKS((sostenuto_marks)(targets.lo > start), (sostenuto_marks)(targets.hi > start));
     if (__builtin_expect(marks == 0 || marks == sostenuto_all_marks, 1)) {
-      const sostenuto_way *way = (const sostenuto_way *)ways + (marks >> 8);
-      sostenuto_eight low = shares[marks >> 8] * targets.lo, high = shares[marks >> 8] * targets.hi;
+      const sostenuto_way *way = (const sostenuto_way *)ways;
+      float share = down;
+      if (marks) {
+        way++;
+        share = up;
+        // A jump, which is foretold: a choice would wait for the marks.
+        __asm__("" : "+r"(way), "+x"(share));
+      }
+      sostenuto_eight low = share * targets.lo, high = share * targets.hi;
       sostenuto_eight keeps = way->keeps[0];
       low = keeps * __builtin_shufflevector(low, none, 8, 0, 8, 2, 8, 4, 8, 6) + low;
       high = keeps * __builtin_shufflevector(high, none, 8, 0, 8, 2, 8, 4, 8, 6) + high;
@@ -172,6 +177,7 @@ SOSTENUTO_VECTOR float sostenuto_follow_ways(float *levels, float level, float u
       low = way->upper * SOSTENUTO_LANE(low, 3) + low;
       high = way->upper * SOSTENUTO_LANE(high, 3) + high;
       high = way->keeps * SOSTENUTO_LANE(low, 7) + high;
+      sostenuto_eight last = (now - ((const float *)&way->shares)[15] * now) + SOSTENUTO_LANE(high, 7);
       low = (now - way->shares.lo * now) + low;
       high = (now - way->shares.hi * now) + high;
       int proof = SOSTENUTO_MARKS((sostenuto_marks)(targets.lo > sostenuto_later(now, low)),
@@ -179,7 +185,7 @@ SOSTENUTO_VECTOR float sostenuto_follow_ways(float *levels, float level, float u
       if (__builtin_expect(proof == marks, 1)) {
         *(frames_of_memory *)(levels + f) = SOSTENUTO_HALVES(low, high);
         guess = level;
-        now = SOSTENUTO_LANE(high, 7);
+        now = last;
         level = now[0];
         continue;
       }
@@ -197,7 +203,7 @@ SOSTENUTO_VECTOR float sostenuto_follow_ways(float *levels, float level, float u
 /* The same by shares that rest; `ways` are what `sostenuto_learn_ways` made of them. */
 SOSTENUTO_VECTOR float sostenuto_follow_resting_sixteens(float *levels, float level, float up, float down, const float *ways,
                                                          long long frames) {
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#ifdef __AVX2__
   return sostenuto_follow_ways(levels, level, up, down, ways, frames);
 #else
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
@@ -211,57 +217,6 @@ SOSTENUTO_VECTOR float sostenuto_follow_resting_sixteens(float *levels, float le
   }
   return level;
 #endif
-}
-
-/* Sixty-four frames at once, by shares that rest; `courses` are the bits that `sostenuto_follow_frames` gives. The scans of the four
-   sixteens run side by side, and only the last frame of each is carried on to the next. Whether a frame rises is guessed: from the
-   level that a way towards the middle target of each sixteen would reach. Returns false where a guess was wrong. */
-SOSTENUTO_VECTOR _Bool sostenuto_follow_at_once(const float *levels, float *level, float up, float down, sostenuto_frames *courses) {
-  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  const sostenuto_frames none = 0.0f;
-  const sostenuto_frames kept_up = sostenuto_kept((sostenuto_frames)up), kept_down = sostenuto_kept((sostenuto_frames)down);
-  // All ways begin at the first level, so that none waits for another.
-  const float far_up = up * 16.0f < 1.0f ? up * 16.0f : 1.0f, far_down = down * 16.0f < 1.0f ? down * 16.0f : 1.0f;
-  float ways[3], guesses[4];
-  for (int i = 0; i < 3; i++) {
-    float way = levels[16 * i + 8] - *level, one = far_up * way, other = far_down * way;
-    ways[i] = far_up > far_down ? (one > other ? one : other) : (one < other ? one : other);
-  }
-  guesses[0] = *level;
-  guesses[1] = *level + ways[0];
-  guesses[2] = *level + (ways[0] + ways[1]);
-  guesses[3] = guesses[1] + (ways[1] + ways[2]);
-  sostenuto_frames shares[4], adds[4], keeps[4];
-  sostenuto_integers rises[4];
-#pragma clang loop unroll(full)
-  for (int i = 0; i < 4; i++) {
-    sostenuto_frames targets = *(const frames_of_memory *)(levels + 16 * i);
-    rises[i] = targets > (sostenuto_frames)guesses[i];
-    shares[i] = rises[i] ? kept_up : kept_down;
-    adds[i] = rises[i] ? up * targets : down * targets;
-  }
-#define SOSTENUTO_STEP_OF_FOUR(...)                                                              \
-  _Pragma("clang loop unroll(full)") for (int i = 0; i < 4; i++) {                               \
-    keeps[i] = 1.0f - shares[i];                                                                 \
-    adds[i] = keeps[i] * __builtin_shufflevector(adds[i], none, __VA_ARGS__) + adds[i];          \
-    shares[i] = keeps[i] * __builtin_shufflevector(shares[i], none, __VA_ARGS__) + shares[i];    \
-  }
-  SOSTENUTO_STEP_OF_FOUR(SOSTENUTO_FIRST_STEP)
-  SOSTENUTO_STEP_OF_FOUR(SOSTENUTO_SECOND_STEP)
-  SOSTENUTO_STEP_OF_FOUR(SOSTENUTO_THIRD_STEP)
-  SOSTENUTO_STEP_OF_FOUR(SOSTENUTO_LAST_STEP)
-  float now = *level;
-  sostenuto_integers wrong = 0;
-#pragma clang loop unroll(full)
-  for (int i = 0; i < 4; i++) {
-    courses[i] = (now - shares[i] * now) + adds[i];
-    sostenuto_frames targets = *(const frames_of_memory *)(levels + 16 * i);
-    wrong |= rises[i] ^ (targets > sostenuto_delayed_by_one((sostenuto_frames)now, courses[i]));
-    float share = shares[i][15], add = adds[i][15];
-    now = (now - share * now) + add;
-  }
-  *level = now;
-  return __builtin_reduce_or(wrong) == 0;
 }
 
 /* Gains times a makeup factor, mixed with the gain of the dry signal, one. */
@@ -293,21 +248,7 @@ SOSTENUTO_VECTOR void sostenuto_give_gains(sostenuto_frames reductions, float ma
 SOSTENUTO_VECTOR float sostenuto_gains_of_sixteens(float *rows, float level, float up, float down, const float *ways, float makeup,
                                                    float wet, const float *input, float *output, long long frames) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  float next = level;
-  sostenuto_frames courses[4];
-  if (sostenuto_has_wide_vectors && frames == 64 &&
-      __builtin_expect(sostenuto_follow_at_once(rows, &next, up, down, courses), 1)) {
-    // Loops of four vectors, so that the processor has all of them under way at a time.
-    for (int i = 0; i < 4; i++) courses[i] = sostenuto_powers_of_two(0.0f - courses[i]);
-    if (makeup != 1.0f || wet != 1.0f) {
-      for (int i = 0; i < 4; i++) courses[i] = sostenuto_mixed_gains(courses[i], makeup, wet);
-    }
-    for (int i = 0; i < 4; i++) *(frames_of_memory *)(rows + 16 * i) = courses[i];
-    if (!output) return next;
-    for (int i = 0; i < 4; i++) sostenuto_give(courses[i], input + 16 * i, output + 16 * i);
-    return next;
-  }
-  next = sostenuto_follow_resting_sixteens(rows, level, up, down, ways, frames);
+  float next = sostenuto_follow_resting_sixteens(rows, level, up, down, ways, frames);
   // Without makeup and fully wet, as most are, there is a shorter loop.
 #define SOSTENUTO_GIVE_GAINS(makeup, wet)                                                                         \
   _Pragma("clang loop unroll(disable)") for (long long f = 0; f < frames; f += 16) {                              \
