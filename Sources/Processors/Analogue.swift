@@ -98,6 +98,36 @@ struct SectionShape: BitwiseCopyable {
   }
 }
 
+/// The shape of q and gain at rest, one number of each vector: sections are to stay small.
+struct RestingShape: BitwiseCopyable {
+  private var known = SIMD2<Float>(repeating: .nan)
+  private var hasGain = false
+  private var values = SIMD4<Float>(repeating: 0)
+
+  var shape: SectionShape { @inline(__always) @_noLocks get { SectionShape(values) } }
+
+  /// Calculates what has changed. Audio thread.
+  @inline(__always) @_noLocks mutating func follow(_ q: Float, _ gain: Float, hasGain: Bool) {
+    if known[0] != q || known[1] != gain || self.hasGain != hasGain { learn(q, gain, hasGain) }
+  }
+
+  @inline(never) @_noLocks private mutating func learn(_ q: Float, _ gain: Float, _ hasGain: Bool) {
+    known = SIMD2(q, gain)
+    self.hasGain = hasGain
+    let shape = SectionShape(Frames(repeating: q), Frames(repeating: gain), hasGain: hasGain)
+    values = SIMD4(shape.k[0], shape.root[0], shape.bell[0], shape.slope[0])
+  }
+}
+
+extension SectionShape {
+  @inline(__always) @_noLocks fileprivate init(_ values: SIMD4<Float>) {
+    k = Frames(repeating: values[0])
+    root = Frames(repeating: values[1])
+    bell = Frames(repeating: values[2])
+    slope = Frames(repeating: values[3])
+  }
+}
+
 /// The frequency of a section.
 struct SectionTangent: BitwiseCopyable {
   /// tan(w0 / 2).

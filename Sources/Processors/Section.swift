@@ -53,6 +53,8 @@ struct Section: BitwiseCopyable {
   /// The parameters have settled on values that the table does not have yet.
   private(set) var isStale = false
   private var past = SectionPast()
+  /// Of q and gain that rest, while the frequency moves.
+  private var shape = RestingShape()
 
   /// A section with the table for these parameters; `gain` is linear, and one where the response has none. Worker.
   init(_ response: Response, freq: Float, q: Float, gain: Float, rate: Float) {
@@ -162,7 +164,7 @@ struct Section: BitwiseCopyable {
     _ p: SectionParameters, _ end: Int, _ channels: SectionChannels, _ room: UnsafeMutableRawPointer
   ) {
     if moves(p, end) {
-      let steps = SectionSteps.write(p, to: room)
+      let steps = SectionSteps.write(p, &shape, to: room)
       var channel = 0
       while channel < channels.count {
         SectionSteps.run(
@@ -228,7 +230,7 @@ struct Section: BitwiseCopyable {
         rows.store(p.gain.vector(frame), 2 &* SectionWindow.apart)
         rows.store(p.blend.vector(frame), 3 &* SectionWindow.apart)
         let steps = SectionSteps.write(
-          p.with(UnsafePointer(rows), apart: SectionWindow.apart), to: room)
+          p.with(UnsafePointer(rows), apart: SectionWindow.apart), &shape, to: room)
         var channel = 0
         while channel < channels.count {
           let input = channels.from(channel).vector(frame)

@@ -121,21 +121,6 @@ struct SectionMatrix: BitwiseCopyable {
   }
 }
 
-/// Parameters of one frame of each four. Its tangent takes the place of the first two, then its coefficients that of all, then a
-/// step.
-private struct SectionPoint: BitwiseCopyable {
-  let freq: Frames
-  /// Share of the new response.
-  let blend: Frames
-  let shape: SectionShape
-
-  @inline(__always) @_noLocks init(_ freq: Frames, _ shape: SectionShape, _ blend: Frames) {
-    self.freq = freq
-    self.shape = shape
-    self.blend = blend
-  }
-}
-
 /// The step of one frame of each four.
 private struct SectionStep: BitwiseCopyable {
   private let kept: Frames
@@ -180,6 +165,18 @@ private struct SectionStep: BitwiseCopyable {
   }
 }
 
+/// The shapes of four steps: one for all, or each its own.
+private struct SectionShapes: BitwiseCopyable {
+  let first: UnsafeRawPointer
+  /// Bytes from one to the next.
+  let apart: Int
+
+  @inline(__always) @_noLocks init(_ first: UnsafeRawPointer, apart: Int) {
+    self.first = first
+    self.apart = apart
+  }
+}
+
 /// Steps of a section through up to four groups, for all channels that share its coefficients.
 struct SectionSteps: BitwiseCopyable {
   private var steps: (a: SectionStep, b: SectionStep, c: SectionStep, d: SectionStep)
@@ -191,18 +188,32 @@ struct SectionSteps: BitwiseCopyable {
   /// In each four lanes the group's two columns.
   private var group: Frames
 
-  /// Writes the steps to memory with room for them: they are too many to be moved.
+  /// Writes the steps to memory with room for them: they are too many to be moved. `rest` has the shape of q and gain that rest.
   @inline(never) @_noLocks static func write(
-    _ p: SectionParameters, to room: UnsafeMutableRawPointer
+    _ p: SectionParameters, _ rest: inout RestingShape, to room: UnsafeMutableRawPointer
   ) -> UnsafePointer<SectionSteps> {
     let place = room.assumingMemoryBound(to: SectionSteps.self)
-    // Points stand where their steps will.
-    room.storeBytes(
-      of: points(p), as: (SectionPoint, SectionPoint, SectionPoint, SectionPoint).self)
-    if p.old == p.new {
-      calculate(room, p.new, p.rate)
+    // Frequencies stand where their steps will.
+    let freq = p.freq.quads
+    room.storeBytes(of: freq.a, as: Frames.self)
+    room.storeBytes(of: freq.b, toByteOffset: apart, as: Frames.self)
+    room.storeBytes(of: freq.c, toByteOffset: 2 &* apart, as: Frames.self)
+    room.storeBytes(of: freq.d, toByteOffset: 3 &* apart, as: Frames.self)
+    let hasGain = p.new.hasGain || p.old.hasGain
+    let shapes: SectionShapes
+    if p.q.frames == nil, p.gain.frames == nil {
+      rest.follow(p.q[0], p.gain[0], hasGain: hasGain)
+      // Behind the steps, where nothing stands before these are calculated.
+      let behind = room + 4 &* apart
+      behind.storeBytes(of: rest.shape, as: SectionShape.self)
+      shapes = SectionShapes(behind, apart: 0)
     } else {
-      fade(room, p)
+      shapes = writeShapes(p, hasGain, room)
+    }
+    if p.old == p.new {
+      calculate(room, shapes, p.new, p.rate)
+    } else {
+      fade(room, shapes, p)
     }
     let steps = place.pointee.steps
     let four = steps.d.matrix().after(steps.c.matrix()).after(
@@ -216,85 +227,91 @@ struct SectionSteps: BitwiseCopyable {
     return UnsafePointer(place)
   }
 
-  @inline(__always) @_noLocks private static func points(_ p: SectionParameters) -> (
-    SectionPoint, SectionPoint, SectionPoint, SectionPoint
-  ) {
-    let hasGain = p.new.hasGain || p.old.hasGain
-    let (freq, q, gain, blend) = (p.freq.quads, p.q.quads, p.gain.quads, p.blend.quads)
-    let shape = SectionShape(q.a, gain.a, hasGain: hasGain)
-    if p.q.frames == nil, p.gain.frames == nil {
-      return (
-        SectionPoint(freq.a, shape, blend.a), SectionPoint(freq.b, shape, blend.b),
-        SectionPoint(freq.c, shape, blend.c), SectionPoint(freq.d, shape, blend.d)
-      )
-    }
-    return (
-      SectionPoint(freq.a, shape, blend.a),
-      SectionPoint(freq.b, SectionShape(q.b, gain.b, hasGain: hasGain), blend.b),
-      SectionPoint(freq.c, SectionShape(q.c, gain.c, hasGain: hasGain), blend.c),
-      SectionPoint(freq.d, SectionShape(q.d, gain.d, hasGain: hasGain), blend.d)
-    )
+  /// Bytes from one step to the next.
+  private static var apart: Int { @inline(__always) @_noLocks get { MemoryLayout<SectionStep>.stride } }
+
+  /// Writes shapes of q and gain that move, each behind its frequency and the tangent that takes the place of this.
+  @inline(__always) @_noLocks private static func writeShapes(
+    _ p: SectionParameters, _ hasGain: Bool, _ room: UnsafeMutableRawPointer
+  ) -> SectionShapes {
+    let (q, gain) = (p.q.quads, p.gain.quads)
+    let first = room + MemoryLayout<SectionTangent>.stride
+    first.storeBytes(of: SectionShape(q.a, gain.a, hasGain: hasGain), as: SectionShape.self)
+    first.storeBytes(
+      of: SectionShape(q.b, gain.b, hasGain: hasGain), toByteOffset: apart, as: SectionShape.self)
+    first.storeBytes(
+      of: SectionShape(q.c, gain.c, hasGain: hasGain), toByteOffset: 2 &* apart, as: SectionShape.self)
+    first.storeBytes(
+      of: SectionShape(q.d, gain.d, hasGain: hasGain), toByteOffset: 3 &* apart, as: SectionShape.self)
+    return SectionShapes(first, apart: apart)
   }
 
-  /// Turns points into steps.
+  /// Turns frequencies into steps.
   @inline(never) @_noLocks private static func calculate(
-    _ points: UnsafeMutableRawPointer, _ response: Response, _ rate: Float
+    _ room: UnsafeMutableRawPointer, _ shapes: SectionShapes, _ response: Response, _ rate: Float
   ) {
     // A loop for each: the compiler is to see a constant.
     switch response {
-    case .peak: calculateAll(points, .peak, rate)
-    case .lowShelf: calculateAll(points, .lowShelf, rate)
-    case .highShelf: calculateAll(points, .highShelf, rate)
-    case .low: calculateAll(points, .low, rate)
-    case .high: calculateAll(points, .high, rate)
-    case .notch: calculateAll(points, .notch, rate)
-    case .band: calculateAll(points, .band, rate)
+    case .peak: calculateAll(room, shapes, .peak, rate)
+    case .lowShelf: calculateAll(room, shapes, .lowShelf, rate)
+    case .highShelf: calculateAll(room, shapes, .highShelf, rate)
+    case .low: calculateAll(room, shapes, .low, rate)
+    case .high: calculateAll(room, shapes, .high, rate)
+    case .notch: calculateAll(room, shapes, .notch, rate)
+    case .band: calculateAll(room, shapes, .band, rate)
     }
   }
 
   @_transparent @_noLocks private static func calculateAll(
-    _ points: UnsafeMutableRawPointer, _ response: Response, _ rate: Float
+    _ room: UnsafeMutableRawPointer, _ shapes: SectionShapes, _ response: Response, _ rate: Float
   ) {
-    // In three parts: each is short enough for the processor to work on several points at once, none of which needs another.
-    let end = points + 4 &* MemoryLayout<SectionPoint>.stride
-    var place = points
+    // In three parts: each is short enough for the processor to work on several steps at once, none of which needs another.
+    let end = room + 4 &* apart
+    var place = room
     while place < end {
       let tangent = SectionTangent(place.load(as: Frames.self), rate)
       place.storeBytes(of: tangent, as: SectionTangent.self)
-      place += MemoryLayout<SectionPoint>.stride
+      place += apart
     }
-    place = points
+    var shape = shapes.first
+    place = room
     while place < end {
-      let shape = place.load(fromByteOffset: MemoryLayout<SectionTangent>.stride, as: SectionShape.self)
-      let c = SectionCoefficients(response, place.load(as: SectionTangent.self), shape)
+      let c = SectionCoefficients(
+        response, place.load(as: SectionTangent.self), shape.load(as: SectionShape.self))
       place.storeBytes(of: c, as: SectionCoefficients.self)
-      place += MemoryLayout<SectionPoint>.stride
+      place += apart
+      shape += shapes.apart
     }
-    place = points
+    place = room
     while place < end {
       let c = place.load(as: SectionCoefficients.self)
       place.storeBytes(of: SectionStep(c), as: SectionStep.self)
-      place += MemoryLayout<SectionPoint>.stride
+      place += apart
     }
   }
 
-  /// Turns points into steps while one response fades into another.
-  @inline(never) @_noLocks private static func fade(_ points: UnsafeMutableRawPointer, _ p: SectionParameters)
-  {
-    var place = points
-    while place < points + 4 &* MemoryLayout<SectionPoint>.stride {
-      var c = coefficients(place, p.new, p.rate)
-      c.fade(from: coefficients(place, p.old, p.rate), place.load(as: SectionPoint.self).blend)
-      place.storeBytes(of: SectionStep(c), as: SectionStep.self)
-      place += MemoryLayout<SectionPoint>.stride
+  /// Turns frequencies into steps while one response fades into another.
+  @inline(never) @_noLocks private static func fade(
+    _ room: UnsafeMutableRawPointer, _ shapes: SectionShapes, _ p: SectionParameters
+  ) {
+    var blend = p.blend.quads
+    withUnsafePointer(to: &blend) { blend in
+      let blends = UnsafeRawPointer(blend).assumingMemoryBound(to: Float.self)
+      var step = 0
+      while step < 4 {
+        let (place, shape) = (room + step &* apart, shapes.first + step &* shapes.apart)
+        var c = coefficients(place, shape, p.new, p.rate)
+        c.fade(from: coefficients(place, shape, p.old, p.rate), blends.vector(16 &* step))
+        place.storeBytes(of: SectionStep(c), as: SectionStep.self)
+        step &+= 1
+      }
     }
   }
 
   @inline(never) @_noLocks private static func coefficients(
-    _ place: UnsafeMutableRawPointer, _ response: Response, _ rate: Float
+    _ freq: UnsafeMutableRawPointer, _ shape: UnsafeRawPointer, _ response: Response, _ rate: Float
   ) -> SectionCoefficients {
-    let point = place.load(as: SectionPoint.self)
-    return SectionCoefficients(response, point.freq, point.shape, rate)
+    SectionCoefficients(response, freq.load(as: Frames.self), shape.load(as: SectionShape.self), rate)
   }
 
   /// Filters 64 frames of one channel, and advances its state by the groups that are complete; `to` may be `from`.
