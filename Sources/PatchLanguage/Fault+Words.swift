@@ -67,6 +67,7 @@ extension Fault.Reason {
     switch self {
     case .noEscape: "write `\\\\` for a backslash"
     case .conflictMarker: "keep what is right of it, and take the marks away"
+    case .noVerb("at"): "times stand in a script, for `--script`"
     case .noVerb(let name): Nearest.hint(for: name, among: Verb.all.lazy.map(\.name))
     case .surplus(_, let verb) where verb.takesValues:
       "write `\(verb.usage)`; a value with spaces is quoted"

@@ -1,3 +1,4 @@
+import Foundation
 import Patch
 import Screen
 import Testing
@@ -91,6 +92,46 @@ import Testing
         #expect(words.components(answer) == 1, "\(answer): \(stage.screen)")
       }
     }
+  }
+
+  @Test func quittingWhileSomethingIsRecordedAsks() throws {
+    let folder = NSTemporaryDirectory() + "takes-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let stage = demo()
+    try stage.session.save(as: folder + "/night.patch")
+    stage.press(":")
+    stage.type("record out \(folder)/take.wav")
+    stage.press("enter")
+    stage.play(seconds: 0.1)
+    stage.press("q")
+    #expect(stage.screen.contains("Recording: take.wav"), "\(stage.screen)")
+    #expect(stage.app.wish == .none)
+    stage.press("esc q y")
+    #expect(stage.app.wish == .quit)
+    stage.app.wish = .none
+    stage.press(": =set_dist.drive_3dB enter q")
+    #expect(stage.screen.contains("Not saved: night.patch; Recording: take.wav"), "\(stage.screen)")
+    stage.press("esc : =record_out_off enter")
+    stage.play(seconds: 0.1)
+    stage.press("ctrl-s q")
+    #expect(stage.app.wish == .quit, "\(stage.screen)")
+  }
+
+  @Test func aRefusedLineComesBackFromTheHistory() {
+    let stage = demo()
+    stage.press(": =set_dist.drvie_3dB enter esc : up")
+    #expect((stage.app.state.overlay as? Prompt)?.line.text == "set dist.drvie 3dB", "\(stage.screen)")
+    stage.press("esc : =at_1s_undo enter")
+    #expect(stage.screen.contains("times stand in a script"), "\(stage.screen)")
+  }
+
+  @Test func aKeyWithoutAnActionIsAnswered() {
+    let stage = demo()
+    stage.press("alt-9")
+    #expect(stage.screen.contains("no alt-9 here: ? shows the keys"), "\(stage.screen)")
+    stage.press("esc")
+    #expect(!stage.screen.contains("here: ?"), "\(stage.screen)")
   }
 
   @Test func theFooterSaysWhatTheKeysDoWhileAGainIsTyped() {

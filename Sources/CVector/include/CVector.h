@@ -102,8 +102,8 @@ SOSTENUTO_VECTOR sostenuto_eight sostenuto_load_eight_words(const void *words) {
   return __builtin_convertvector(*(const words_of_memory *)words, sostenuto_eight);
 }
 
-/* The products of the halves of each word with those of `pair`, all of them signed, lower by lower and upper by upper, added up: vpmaddwd.
-   Not for the least number in all four. */
+/* Signed halves of each word times those of `pair`, lower by lower and upper by upper, added up: vpmaddwd. Not for -32768 in
+   all four. */
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_pair_products(sostenuto_integers words, int pair) {
 #if defined(__AVX512BW__)
   typedef short halves __attribute__((vector_size(64)));
@@ -193,8 +193,8 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_fold(sostenuto_frames a, sostenuto_f
          __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
 }
 
-/* Sums of neighbours within quarters, of both in turns: vshufps twice. The compiler may not know one of them, since it would
-   choose vhaddps, which costs twice as much. */
+/* Sums of neighbours within quarters, of both in turns: vshufps twice. One of them is hidden from the compiler, which would
+   else choose vhaddps at twice the cost. */
 SOSTENUTO_VECTOR sostenuto_eight sostenuto_add_pairs(sostenuto_eight a, sostenuto_eight b) {
   sostenuto_eight even = __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14);
   sostenuto_eight odd = __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15);

@@ -237,7 +237,7 @@ extension StepRunner {
     var channel = 0
     while channel < port.pointee.count {
       let source = port.pointee[channel]
-      // What moves has mostly come elsewhere by the end, which is sooner seen than a vector that was just written.
+      // A moving signal mostly ends elsewhere than it began: two loads, and none of a vector that was just written.
       if source[0].bitPattern != source[blockCapacity &- 1].bitPattern { return false }
       let first = bits(SIMD16<Float>(repeating: source.pointee))
       let moved =

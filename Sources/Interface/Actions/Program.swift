@@ -1,3 +1,5 @@
+import Recording
+
 /// Editing by the language, the history, the file, and the program as a whole.
 enum Program {
   static let actions: [Action] = [
@@ -16,7 +18,8 @@ enum Program {
     Action("redo", "Redo", [.anywhere: "F11 ctrl-r"], repeats: true) { $0.redo() },
     Action("save", "Save", [.anywhere: "ctrl-s"], save),
     Action(
-      "quit", "Quit; asks when something is not saved", [.anywhere: "ctrl-q ctrl-c", .patch: "q"], quit),
+      "quit", "Quit; asks when something is not saved, or recorded",
+      [.anywhere: "ctrl-q ctrl-c", .patch: "q"], quit),
     Action("roll", "Start the transport, or stop it", [.patch: "space"], roll),
     Action(
       "browse", "Open a file: a browser in which files are heard; in the inspector, for its file",
@@ -57,12 +60,22 @@ enum Program {
 
   @MainActor private static func quit(_ desk: Desk) {
     if desk.isKeptRunning { return }
+    let takes = recording(desk.scene.status.takes)
     guard desk.scene.isModified else {
-      desk.wish = .quit
+      guard let takes else {
+        desk.wish = .quit
+        return
+      }
+      desk.state.overlay = Question(
+        text: takes, keys: [("y", "end the recording and quit"), ("esc", "stay")]
+      ) { answer, desk in
+        if answer == "y" { desk.wish = .quit }
+      }
       return
     }
+    let unsaved = "Not saved: \(Wrapping.shortened(desk.scene.fileName))"
     desk.state.overlay = Question(
-      text: "Not saved: \(Wrapping.shortened(desk.scene.fileName))",
+      text: [unsaved, takes].compactMap(\.self).joined(separator: "; "),
       keys: [("y", "save and quit"), ("n", "quit without saving"), ("esc", "stay")]
     ) { answer, desk in
       switch answer {
@@ -76,5 +89,11 @@ enum Program {
       default: break
       }
     }
+  }
+  /// Says what is being recorded; nil: nothing.
+  private static func recording(_ takes: [Take.Status]) -> String? {
+    guard let first = takes.first else { return nil }
+    let name = Wrapping.shortened(String(first.path.split(separator: "/").last ?? ""))
+    return "Recording: \(name)" + (takes.count > 1 ? " and \(takes.count - 1) more" : "")
   }
 }

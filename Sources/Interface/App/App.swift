@@ -244,7 +244,7 @@ import Screen
     }
     if desk.state.mode == .play, Piano(desk).press(stroke) { return }
     if Views[desk.state.view].type(stroke.key, desk) { return }
-    guard let action = action(for: stroke.key) else { return }
+    guard let action = action(for: stroke.key) else { return sayIdle(stroke) }
     if stroke.action == .repeat, !action.repeats { return }
     action.effect(desk, stroke.key)
   }
@@ -253,6 +253,13 @@ import Screen
   private func action(for key: Key) -> Action? {
     let added = desk.state.mode == .play ? desk.state.play.layout.actions[key] : nil
     return added.flatMap { ActionTable[$0] } ?? keymap.action(for: key, in: contexts)
+  }
+
+  /// Says that a key does nothing here. Esc is pressed to be sure that nothing is open.
+  private func sayIdle(_ stroke: KeyStroke) {
+    if stroke.key == "esc" || stroke.action == .repeat { return }
+    let help = keymap.hints([("show-help", "shows the keys")], in: contexts).first
+    desk.say("no \(stroke.key) here" + (help.map { ": \($0.keys) \($0.name)" } ?? ""))
   }
 
   /// Performs an action by its name; does nothing for a name that no action has.

@@ -207,8 +207,9 @@ struct Prompt: Overlay {
     let text = line.text
     do {
       desk.state.overlay = nil
-      try run(text, desk)
+      // A refused line too: ↑ brings it back after Esc.
       if !text.allSatisfy(\.isWhitespace), desk.promptHistory.last != text { desk.promptHistory.append(text) }
+      try run(text, desk)
     } catch {
       var prompt = self
       let diagnostic = error as? Diagnostic
