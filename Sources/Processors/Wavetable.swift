@@ -155,9 +155,8 @@ public struct Wavetable: Kernel {
         work.read(
           image ?? builtIn, course, places, position, channel, levels, one, gain, block.frames, to: to)
         if isFading {
-          work.read(
-            before ?? builtIn, course, places, position, channel, levels, one, gain, block.frames,
-            to: work.other)
+          work.readOther(
+            before ?? builtIn, course, places, position, channel, levels, one, gain, block.frames)
         }
         if !isPlain { work.finish(course, level, channel, isFading, block.frames, to) }
       }
@@ -287,6 +286,15 @@ struct WavetableWork: BitwiseCopyable {
       Int64(truncatingIfNeeded: frames), to)
   }
 
+  /// The same of the image before, amid a fade. Not inlined: it would take registers from the other.
+  @inline(never) @_noLocks func readOther(
+    _ image: UnsafeMutablePointer<WavetableImage>, _ course: PhaseCourse,
+    _ phases: UnsafeMutablePointer<Int32>, _ position: ParameterStream, _ channel: Int,
+    _ levels: WaveLevels, _ one: Int32?, _ gain: Float, _ frames: Int
+  ) {
+    read(image, course, phases, position, channel, levels, one, gain, frames, to: other)
+  }
+
   @inline(never) @_noLocks private func readMany(
     _ image: UnsafeMutablePointer<WavetableImage>, _ phases: UnsafeMutablePointer<Int32>,
     _ position: ParameterStream, _ channel: Int, _ levels: WaveLevels, _ gain: Float, _ frames: Int,
@@ -308,7 +316,7 @@ struct WavetableWork: BitwiseCopyable {
   }
 
   /// Fades between files, and near half the rate.
-  @inline(__always) @_noLocks func finish(
+  @inline(never) @_noLocks func finish(
     _ course: PhaseCourse, _ level: ParameterStream, _ channel: Int, _ isFading: Bool, _ frames: Int,
     _ to: UnsafeMutablePointer<Float>
   ) {

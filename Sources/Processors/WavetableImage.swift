@@ -132,7 +132,7 @@ struct WaveLevels: BitwiseCopyable, @unchecked Sendable {
     var least = sizes.vector(0)
     var frame = 16
     while frame < frames {
-      least = sostenuto_lesser(least, sizes.vector(frame))
+      least = sostenuto_lesser_sizes(least, sizes.vector(frame))
       frame &+= 16
     }
     let below = limits[Int(number) &- 1]

@@ -250,6 +250,12 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_join(sostenuto_frames a, sostenuto_f
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_lesser(sostenuto_frames a, sostenuto_frames b) { return __builtin_elementwise_min(a, b); }
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_greater(sostenuto_frames a, sostenuto_frames b) { return __builtin_elementwise_max(a, b); }
 
+/* The lesser of two numbers that are at least zero. Their bits are ordered as they are: vpminsd, where vminps has to look
+   for what is no number. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_lesser_sizes(sostenuto_frames a, sostenuto_frames b) {
+  return (sostenuto_frames)__builtin_elementwise_min((sostenuto_integers)a, (sostenuto_integers)b);
+}
+
 /* The larger of one number and the magnitude of another: vandps and vmaxps. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_larger_magnitudes(sostenuto_frames a, sostenuto_frames b) {
   return __builtin_elementwise_max(a, __builtin_elementwise_abs(b));
@@ -327,12 +333,14 @@ SOSTENUTO_VECTOR sostenuto_phase_end sostenuto_write_phases(const float *frequen
     sostenuto_frames f = *(const row_of_memory *)(frequencies + frame), low = -limit, high = limit;
     f = f > low ? f : low;
     f = f < high ? f : high;
-    sostenuto_frames size = __builtin_elementwise_max(__builtin_elementwise_abs(f) * (float)scale, (sostenuto_frames)1.0f);
-    size = __builtin_elementwise_min(size, (sostenuto_frames)2200000000.0f);
+    /* As bits, which are ordered as these magnitudes are: one instruction for each limit. */
+    sostenuto_integers size = (sostenuto_integers)(__builtin_elementwise_abs(f) * (float)scale);
+    size = __builtin_elementwise_max(size, (sostenuto_integers)(sostenuto_frames)1.0f);
+    size = __builtin_elementwise_min(size, (sostenuto_integers)(sostenuto_frames)2200000000.0f);
     sostenuto_integers steps = sostenuto_low_bits(f, scale, 6755399441055744.0), sums = sostenuto_running_sums(steps);
     *(whole_of_memory *)(phases + frame) = phase + (sums - steps);
-    *(row_of_memory *)(sizes + frame) = size;
-    most = __builtin_elementwise_max(most, (sostenuto_integers)size);
+    *(row_of_memory *)(sizes + frame) = (sostenuto_frames)size;
+    most = __builtin_elementwise_max(most, size);
     phase += sostenuto_last(sums);
   }
   return (sostenuto_phase_end){phase[0], __builtin_bit_cast(float, __builtin_reduce_max(most))};

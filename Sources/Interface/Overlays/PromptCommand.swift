@@ -64,7 +64,7 @@ struct PromptCommand: Sendable {
         if file.isEmpty, desk.workbench.file == nil { return Prompt.open("wq ", desk) }
         try Saving(desk).save(as: file.isEmpty ? nil : path(file)) { $0.wish = .quit }
       },
-      PromptCommand("quit", "q", help: "quit; asks when something is not saved") { desk, _ in
+      PromptCommand("quit", "q", help: "quit; asks when something is not saved, or recorded") { desk, _ in
         desk.requests.append("quit")
       },
       PromptCommand("quit!", "q!", help: "quit; edits that are not saved stay in the journal") { desk, _ in

@@ -7,7 +7,7 @@ import Realtime
 /// kernels are mixed, which costs twice as much.
 struct KernelChoice: BitwiseCopyable {
   /// Kernels by which the mixture glides in a frame.
-  private static var speed: Float { @_noLocks get { 1 / 256 } }
+  private static var speed: Float { @_noLocks get { 1 / 64 } }
   /// The cutoff may be this part of a semitone above the one that is wanted, as for voices; and so far below before
   /// another kernel is chosen, so that a pace that trembles keeps its kernel.
   private static var above: Float { @_noLocks get { 0.34 } }
