@@ -112,12 +112,6 @@ import Testing
     stage.app.wish = .none
     stage.press(": =set_dist.drive_3dB enter q")
     #expect(stage.screen.contains("Not saved: night.patch; Recording: take.wav"), "\(stage.screen)")
-    stage.press("esc : =record_out_off enter")
-    // A thread of its own ends the file.
-    let deadline = ContinuousClock.now + .seconds(20)
-    while !stage.app.scene.status.takes.isEmpty, ContinuousClock.now < deadline { stage.play(seconds: 0.1) }
-    stage.press("ctrl-s q")
-    #expect(stage.app.wish == .quit, "\(stage.screen)")
   }
 
   @Test func aRefusedLineComesBackFromTheHistory() {
