@@ -24,20 +24,21 @@ public struct Comparator: Kernel {
   public static var threshold: Int { @_noLocks get { 0 } }
   public static var hysteresis: Int { @_noLocks get { 1 } }
 
-  private var isOpen: PerChannel<Bool>
+  /// The last frame of each gate.
+  private var last: PerChannel<Float>
   /// Every gate is shut, and stays so without a signal.
   private var isAsleep = true
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    PerChannel<Bool>.size(configuration.inputs[0])
+    PerChannel<Float>.size(configuration.inputs[0])
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
-    isOpen = PerChannel(configuration.inputs[0], false, memory)
+    last = PerChannel(configuration.inputs[0], 0, memory)
   }
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
-    isOpen = isOpen.widened(widening, false, memory)
+    last = last.widened(widening, 0, memory)
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
@@ -47,10 +48,9 @@ public struct Comparator: Kernel {
     else { return latch(block) }
     let (input, output) = (block.inputs[0], block.outputs[0])
     guard input.count == 1, output.count == 1 else { return compare(block) }
-    let open = sostenuto_write_above(input[0], output[0], threshold.values[0])
-    isOpen[0].pointee = open &>> 31 != 0
-    isAsleep = open == 0
-    return open == 0 ? .silent : .sounding
+    isAsleep = !sostenuto_write_above(input[0], output[0], threshold.values[0])
+    last[0].pointee = output[0][blockCapacity &- 1]
+    return isAsleep ? .silent : .sounding
   }
 
   // Functions of their own, called last: the registers that they save would slow down one channel.
@@ -60,15 +60,14 @@ public struct Comparator: Kernel {
     let (input, output) = (block.inputs[0], block.outputs[0])
     let threshold = block.parameters[Self.threshold]
     let count = output.count < input.count ? output.count : input.count
-    var (channel, any) = (0, UInt32(0))
+    isAsleep = true
+    var channel = 0
     while channel < count {
-      let open = sostenuto_write_above(input[channel], output[channel], threshold.value(channel))
-      isOpen[channel].pointee = open &>> 31 != 0
-      any |= open
+      if sostenuto_write_above(input[channel], output[channel], threshold.value(channel)) { isAsleep = false }
+      last[channel].pointee = output[channel][blockCapacity &- 1]
       channel &+= 1
     }
-    isAsleep = any == 0
-    return any == 0 ? .silent : .sounding
+    return isAsleep ? .silent : .sounding
   }
 
   @inline(never) @_noLocks private mutating func latch(_ block: Block) -> Activity {
@@ -100,8 +99,8 @@ public struct Comparator: Kernel {
         above = sostenuto_greater_bits(from, rows[0]) & all
         stays = sostenuto_greater_bits(from, rows[1]) & all | above
       }
-      let open = latched(above, stays, isOpen[channel].pointee) & all
-      isOpen[channel].pointee = Gates.last(open, block.frames)
+      let open = latched(above, stays, last[channel].pointee > 0) & all
+      last[channel].pointee = Gates.last(open, block.frames) ? 1 : 0
       Gates.write(open, output[channel])
       any |= open
       channel &+= 1

@@ -77,9 +77,8 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_ones(unsigned bits) {
   return (sostenuto_frames)(set & 0x3f800000);
 }
 
-/* One where a frame of 64 is above a level, else zero. Zero if none is; bit 31: the last one is, which is read from memory
-   again: a single lane of a vector takes longer. */
-SOSTENUTO_VECTOR unsigned sostenuto_write_above(const float *v, float *to, float level) {
+/* One where a frame of 64 is above a level, else zero. True: in some frame it is. */
+SOSTENUTO_VECTOR _Bool sostenuto_write_above(const float *v, float *to, float level) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   sostenuto_integers any = 0;
   for (int frame = 0; frame < 64; frame += 16) {
@@ -87,7 +86,7 @@ SOSTENUTO_VECTOR unsigned sostenuto_write_above(const float *v, float *to, float
     *(frames_of_memory *)(to + frame) = (sostenuto_frames)open;
     any |= open;
   }
-  return (unsigned)(__builtin_reduce_or(any) != 0) | (unsigned)(to[63] > 0.0f) << 31;
+  return __builtin_reduce_or(any) != 0;
 }
 
 /* Of 64 frames of two gates: one where both are open, where any is (1), or where one alone is (2), else zero. True: in some
