@@ -17,12 +17,16 @@ import Testing
       "node slow oscillator freq=3Hz level=0dB", "node quiet input channels=2", "node out output",
       "node side output", "node bus mix", "connect bus -> side gain=-6dB",
     ]
+    var kinds = [
+      "gain", "gain", "pan", "add", "multiply", "constant", "crossfade", "filter", "oscillator",
+    ]
+    // Without nodes of other sorts nearly all are added in their turn.
+    if Bool.random(using: &random) { kinds.removeLast(2) }
     let count = Int.random(in: 36...70, using: &random)
     for index in 0..<count {
       let name = "n\(index)"
       let number = Double(Int.random(in: -9...9, using: &random)) / 10
-      let kind = ["gain", "gain", "pan", "add", "multiply", "constant", "crossfade", "filter", "oscillator"]
-        .randomElement(using: &random)!
+      let kind = kinds.randomElement(using: &random)!
       let settings =
         switch kind {
         case "gain": "gain=\(Int.random(in: -30...6, using: &random))dB"
@@ -108,6 +112,22 @@ import Testing
     }
     return lines.joined(separator: "\n") + "\n"
   }()
+
+  /// Constants come to their sum, those that a cable moves too.
+  @Test func constantsAreAddedInTheirTurn() throws {
+    var lines = ["node slow oscillator freq=3Hz level=0dB", "node out output"]
+    for index in 1...8 {
+      lines += ["node still\(index) constant level=\(Double(index) / 100)", "connect still\(index) -> out"]
+      lines += ["node moved\(index) constant level=0.01", "connect slow -> moved\(index).level gain=-40dB"]
+      lines.append("connect moved\(index) -> out")
+    }
+    let bench = Bench()
+    try bench.begin(lines.joined(separator: "\n") + "\n")
+    bench.render(48_000)
+    #expect(Self.inTurn(bench) == 16)
+    let heard = bench.heard[0].suffix(16_000)
+    #expect(abs((heard.max() ?? 0) - 0.52) < 1e-3 && abs((heard.min() ?? 0) - 0.36) < 1e-3)
+  }
 
   /// All of a mixer's strips are added in their turn, whatever they are called, also when one was tapped and is not any more, or
   /// another came.
