@@ -101,6 +101,19 @@ import Testing
     }
   }
 
+  /// A pace that moves goes from kernel to kernel without a click: far below a tone that the cutoff passes over nothing is heard.
+  @Test(arguments: [17000.0, 18000, 19000]) func aChangeOfTheKernelIsNoClick(hertz: Double) throws {
+    let tone = (0..<144000).map { Float(0.5 * sin(2 * .pi * hertz / 48000 * Double($0))) }
+    let rig = try player([tone], loop: false)
+    rig.streams[3] = { Float(1.1 + 0.1 * sin(Double($0) / 6000)) }
+    var low = rig.run(60000, [(0, Event(.play))])[0].map(Double.init)
+    // Means of neighbours: zero at the Nyquist frequency, and below -120 dB from 17 kHz on.
+    for _ in 0..<20 { for frame in low.indices.dropLast() { low[frame] = (low[frame] + low[frame + 1]) / 2 } }
+    let click = 20 * log10(low[2000..<59000].reduce(0) { max($0, abs($1)) } / 0.5)
+    print("\(Int(hertz)) Hz: \(click) dB")
+    #expect(click < -90)
+  }
+
   /// The kernel of a pace that has come down is not duller to the ear than that of one that has stood there: 16 kHz of the
   /// file pass alike.
   @Test func aSpeedThatHasFallenLeavesTheTop() throws {

@@ -248,6 +248,13 @@ SOSTENUTO_VECTOR int sostenuto_common_whole(const float *numbers) {
   return __builtin_reduce_or(wholes != whole) == 0 ? whole : -1;
 }
 
+/* The share of the upper of two kernels between which a frame is. Its way has no corners: they would be heard far below a tone
+   near the Nyquist frequency. */
+SOSTENUTO_VECTOR float sostenuto_share_of_kernels(float part) {
+#pragma clang fp contract(off)
+  return part * part * (3.0f - 2.0f * part);
+}
+
 /* Sixteen partial sums of frames between two kernels, the second of which lies `size` numbers later: `numbers` say how far they are above
    `whole`. */
 SOSTENUTO_VECTOR void sostenuto_weigh_between(_Bool is_short, const float *rows, long long size, const float *numbers, float whole,
@@ -257,7 +264,7 @@ SOSTENUTO_VECTOR void sostenuto_weigh_between(_Bool is_short, const float *rows,
   const sostenuto_point_weights units = sostenuto_units_of_points(rows), more = sostenuto_units_of_points(rows + size);
   for (long long frame = 0; frame < 16; frame++) {
     const long long place = places[frame];
-    const sostenuto_frames share = numbers[frame] - whole;
+    const sostenuto_frames share = sostenuto_share_of_kernels(numbers[frame] - whole);
     const sostenuto_point_weights v = sostenuto_weights_of_points(rows, units, (unsigned)place);
     sostenuto_point_weights w = sostenuto_weights_of_points(rows + size, more, (unsigned)place);
     w.first = sostenuto_add_product(v.first, w.first - v.first, share);

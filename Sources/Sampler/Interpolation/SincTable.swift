@@ -248,7 +248,7 @@ struct SincTable {
   @_noLocks @inline(__always) private func mixed(_ position: Int64, _ kernel: Float) -> Long {
     let whole = sostenuto_whole(kernel)
     let first = rows + Int(whole) &* Self.size(32)
-    let share = SIMD16(repeating: kernel - Float(whole))
+    let share = SIMD16(repeating: sostenuto_share_of_kernels(kernel - Float(whole)))
     let (one, two) = (long(first, position), long(first + Self.size(32), position))
     return Long(
       first: sostenuto_add_product(one.first, two.first - one.first, share),
