@@ -53,7 +53,7 @@ struct Section: BitwiseCopyable {
   /// The parameters have settled on values that the table does not have yet.
   private(set) var isStale = false
   private var past = SectionPast()
-  /// Of q and gain that rest, while the frequency moves.
+  /// Shape of a steady q and gain, while the frequency moves.
   private var shape = RestingShape()
 
   /// A section with the table for these parameters; `gain` is linear, and one where the response has none. Worker.

@@ -188,12 +188,12 @@ struct SectionSteps: BitwiseCopyable {
   /// In each four lanes the group's two columns.
   private var group: Frames
 
-  /// Writes the steps to memory with room for them: they are too many to be moved. `rest` has the shape of q and gain that rest.
+  /// Writes the steps to memory with room for them: they are too many to be moved. `rest`: the shape of steady q and gain.
   @inline(never) @_noLocks static func write(
     _ p: SectionParameters, _ rest: inout RestingShape, to room: UnsafeMutableRawPointer
   ) -> UnsafePointer<SectionSteps> {
     let place = room.assumingMemoryBound(to: SectionSteps.self)
-    // Frequencies stand where their steps will.
+    // Each frequency is stored where its step will be.
     let freq = p.freq.quads
     room.storeBytes(of: freq.a, as: Frames.self)
     room.storeBytes(of: freq.b, toByteOffset: apart, as: Frames.self)
@@ -203,7 +203,7 @@ struct SectionSteps: BitwiseCopyable {
     let shapes: SectionShapes
     if p.q.frames == nil, p.gain.frames == nil {
       rest.follow(p.q[0], p.gain[0], hasGain: hasGain)
-      // Behind the steps, where nothing stands before these are calculated.
+      // Stored behind the steps, in fields that are calculated last.
       let behind = room + 4 &* apart
       behind.storeBytes(of: rest.shape, as: SectionShape.self)
       shapes = SectionShapes(behind, apart: 0)

@@ -146,8 +146,8 @@ SOSTENUTO_VECTOR sostenuto_eight sostenuto_later(sostenuto_eight before, sostenu
 
 /* Whole sixteens at constant shares; in place. Most sixteens rise or fall in all frames: then the rests are known beforehand,
    and only the targets go through the four steps. Which way is guessed by the level at the start, so that no sixteen waits
-   for another, and proved as in `sostenuto_follow_frames`, which does the others. The bits are the same. What a sixteen waits for
-   of the one before it is the last level, for which all else is ready by then. */
+   for another, and proved as in `sostenuto_follow_frames`, which does the others. The bits are the same. A sixteen
+   waits for one number of the sixteen before it, the last level; all else is ready by then. */
 SOSTENUTO_VECTOR float sostenuto_follow_ways(float *levels, float level, float up, float down, const float *ways, long long frames) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   typedef double four_pairs __attribute__((ext_vector_type(4)));
@@ -164,7 +164,7 @@ SOSTENUTO_VECTOR float sostenuto_follow_ways(float *levels, float level, float u
       if (marks) {
         way++;
         share = up;
-        // A jump, which is foretold: a choice would wait for the marks.
+        // A branch, which the processor predicts: a conditional move would wait for the marks.
         __asm__("" : "+r"(way), "+x"(share));
       }
       sostenuto_eight low = share * targets.lo, high = share * targets.hi;

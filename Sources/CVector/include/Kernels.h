@@ -11,8 +11,8 @@ typedef struct {
   float slowest, fastest;
 } sostenuto_played_places;
 
-/* Whole sixteens of places from `place` on. A step is a speed times `scale`, limited to 4096 frames where it may be larger. Returns the place
-   behind them. */
+/* Whole sixteens of places from `place` on. A step is a speed times `scale`; `is_limited`: it may be larger than 4096 frames, and is
+   limited to them. Returns the place behind the last one. */
 SOSTENUTO_VECTOR long long sostenuto_sum_speeds(const float *speeds, double scale, _Bool is_limited, long long place, long long frames,
                                                 long long *places) {
   typedef double doubles __attribute__((ext_vector_type(8)));
@@ -53,7 +53,7 @@ SOSTENUTO_VECTOR sostenuto_played_places sostenuto_play_places(const float *spee
   played.slowest = __builtin_bit_cast(float, __builtin_reduce_min((sostenuto_integers)slowest));
   played.fastest = __builtin_bit_cast(float, __builtin_reduce_max((sostenuto_integers)fastest));
   const double scale = base * 4294967296.0;
-  /* The pace of what is no number is the limit. */
+  /* A speed that is no number has the limit as its pace. */
   if (played.fastest < 4095)
     played.end = sostenuto_sum_speeds(speeds, scale, 0, place, frames, places);
   else
