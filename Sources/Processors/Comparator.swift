@@ -48,9 +48,14 @@ public struct Comparator: Kernel {
     else { return latch(block) }
     let (input, output) = (block.inputs[0], block.outputs[0])
     guard input.count == 1, output.count == 1 else { return compare(block) }
-    isAsleep = !sostenuto_write_above(input[0], output[0], threshold.values[0])
+    // A shut gate touches nothing: its memory and its output's stay out of the nearest cache.
+    guard sostenuto_write_above(input[0], output[0], threshold.values[0], true) else {
+      if !isAsleep { (isAsleep, last[0].pointee) = (true, 0) }
+      return .silent
+    }
+    isAsleep = false
     last[0].pointee = output[0][blockCapacity &- 1]
-    return isAsleep ? .silent : .sounding
+    return .sounding
   }
 
   // Functions of their own, called last: the registers that they save would slow down one channel.
@@ -63,7 +68,9 @@ public struct Comparator: Kernel {
     isAsleep = true
     var channel = 0
     while channel < count {
-      if sostenuto_write_above(input[channel], output[channel], threshold.value(channel)) { isAsleep = false }
+      if sostenuto_write_above(input[channel], output[channel], threshold.value(channel), false) {
+        isAsleep = false
+      }
       last[channel].pointee = output[channel][blockCapacity &- 1]
       channel &+= 1
     }

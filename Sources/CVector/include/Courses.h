@@ -77,16 +77,15 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_ones(unsigned bits) {
   return (sostenuto_frames)(set & 0x3f800000);
 }
 
-/* One where a frame of 64 is above a level, else zero. True: in some frame it is. */
-SOSTENUTO_VECTOR _Bool sostenuto_write_above(const float *v, float *to, float level) {
+/* One where a frame of 64 is above a level, else zero. True: in some frame it is. `mayBeLeft`: otherwise nothing is written. */
+SOSTENUTO_VECTOR _Bool sostenuto_write_above(const float *v, float *to, float level, _Bool mayBeLeft) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  sostenuto_integers any = 0;
-  for (int frame = 0; frame < 64; frame += 16) {
-    sostenuto_integers open = (*(const frames_of_memory *)(v + frame) > level) & 0x3f800000;
-    *(frames_of_memory *)(to + frame) = (sostenuto_frames)open;
-    any |= open;
-  }
-  return __builtin_reduce_or(any) != 0;
+  sostenuto_integers open[4];
+  for (int part = 0; part < 4; part++) open[part] = *(const frames_of_memory *)(v + part * 16) > level;
+  const _Bool any = __builtin_reduce_or((open[0] | open[1]) | (open[2] | open[3])) != 0;
+  if (mayBeLeft && !any) return 0;
+  for (int part = 0; part < 4; part++) *(frames_of_memory *)(to + part * 16) = (sostenuto_frames)(open[part] & 0x3f800000);
+  return any;
 }
 
 /* Of 64 frames of two gates: one where both are open, where any is (1), or where one alone is (2), else zero. True: in some
