@@ -62,6 +62,8 @@ extension KindDescription {
   public enum Amplification: Sendable, Hashable {
     /// Never louder, without modulation; or never beyond full scale by much.
     case never
+    /// Never louder, or never beyond full scale by much, but by modulation of these parameters.
+    case byModulation(of: [String])
     /// Louder where a value of this parameter exceeds 1 (0 dB), and by no other one, modulated or not.
     case by(String)
     /// Louder with some values or inputs.

@@ -18,7 +18,7 @@ public struct Comparator: Kernel {
       .number(
         "hysteresis", "How far below the threshold the signal goes before it shuts.", default: 0,
         range: 0...20_000, isPerChannel: true),
-    ], face: .level, amplification: .never, cost: .init(10, perChannel: 10))
+    ], face: .level, amplification: .byModulation(of: []), cost: .init(10, perChannel: 10))
 
   /// Positions in `description.parameters`.
   public static var threshold: Int { @_noLocks get { 0 } }

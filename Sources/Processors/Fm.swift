@@ -29,7 +29,9 @@ public struct Fm: Kernel {
         "channels",
         "How many voices, one a channel; at least one for each channel of cables into parameters.",
         default: 1, smoothing: .kernel),
-    ] + (1...4).flatMap(operatorParameters), amplification: .possible, cost: .init(60, perChannel: 130))
+    ] + (1...4).flatMap(operatorParameters),
+    amplification: .byModulation(of: ["level"] + (1...4).map { "op\($0).level" }),
+    cost: .init(60, perChannel: 130))
 
   private static func operatorParameters(_ number: Int) -> [ParameterDescription] {
     [

@@ -15,7 +15,7 @@ public struct Noise: Kernel {
       .count(
         "channels", "How many channels; at least one for each channel of cables into `level`.", default: 1,
         smoothing: .kernel),
-    ], amplification: .never, cost: .init(8, perChannel: 28))
+    ], amplification: .byModulation(of: ["level"]), cost: .init(8, perChannel: 28))
 
   /// Positions in `description.parameters`.
   public static var color: Int { @_noLocks get { 0 } }

@@ -21,7 +21,7 @@ public struct Oscillator: Kernel {
         "channels",
         "How many oscillators, one a channel; at least one for each channel of cables into parameters.",
         default: 1, smoothing: .kernel),
-    ], amplification: .never, cost: .init(8, perChannel: 28))
+    ], amplification: .byModulation(of: ["level"]), cost: .init(8, perChannel: 28))
 
   /// Positions in `description.parameters`.
   public static var shape: Int { @_noLocks get { 0 } }

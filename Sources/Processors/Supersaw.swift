@@ -25,7 +25,7 @@ public struct Supersaw: Kernel {
       .count(
         "channels", "How many channels; at least one for each channel of cables into parameters.", default: 2,
         smoothing: .kernel),
-    ], amplification: .possible, cost: .init(20, perChannel: 250))
+    ], amplification: .byModulation(of: ["mix", "level"]), cost: .init(20, perChannel: 250))
 
   /// Positions in `description.parameters`.
   public static var freq: Int { @_noLocks get { 0 } }

@@ -31,7 +31,7 @@ public struct Wavetable: Kernel {
         "channels",
         "How many waves, one a channel; at least one for each channel of cables into parameters.",
         default: 1, smoothing: .kernel),
-    ], amplification: .possible, cost: .init(20, perChannel: 350))
+    ], amplification: .byModulation(of: ["level"]), cost: .init(20, perChannel: 350))
 
   /// Positions in `description.parameters`.
   public static var freq: Int { @_noLocks get { 2 } }

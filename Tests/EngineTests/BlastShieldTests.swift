@@ -45,6 +45,36 @@ import Testing
     #expect(blasts(ill) == ["in 4096: \(reason)"])
   }
 
+  /// Kinds that the shield trusts stay within bounds, whatever moves their parameters and however far.
+  @Test(arguments: KindRegistry.builtIn.catalogue.kinds.filter(\.isTrusted))
+  func aNodeThatTheShieldTrustsIsBounded(kind: KindDescription) throws {
+    guard case .byModulation(let amplifiers) = kind.amplification else { return }
+    var random = SeededGenerator(seed: 41)
+    var tried = 0
+    for parameter in kind.parameters where !amplifiers.contains(parameter.name) {
+      for factor in [0.001, 0.01, 0.1, 1, 10, 100, 1000] {
+        let gain = Int.random(in: -40...40, using: &random)
+        let bench = Bench()
+        try bench.begin(
+          """
+          node move oscillator level=0dB freq=\(Int.random(in: 1...3000, using: &random))Hz
+          node loud multiply factor=\(factor)
+          node one \(kind.name)
+          node out output
+          connect move -> loud
+          connect one -> out
+          """)
+        if !kind.inputs.isEmpty { bench.attempt("connect move -> one") }
+        guard bench.attempt("connect loud -> one.\(parameter.name) gain=\(gain)dB") else { continue }
+        tried += 1
+        bench.render(9600)
+        let peak = bench.heard[0].reduce(0) { $1.isFinite ? max($0, abs($1)) : .infinity }
+        #expect(peak <= 4, "\(kind.name).\(parameter.name) moved by \(factor), \(gain) dB")
+      }
+    }
+    #expect(tried > 0)
+  }
+
   @Test func anEditOfTheNodeRevivesIt() throws {
     let bench = try start()
     bench.feed(.nan)
@@ -146,4 +176,8 @@ import Testing
     #expect(peak == 0.5)
     #expect(state(bench, "in") == .active)
   }
+}
+
+extension KindDescription {
+  fileprivate var isTrusted: Bool { if case .byModulation = amplification { true } else { false } }
 }

@@ -54,7 +54,11 @@ import Testing
       case .keys: named.append("octave")
       case .channels, .level, .settings: break
       }
-      if case .by(let parameter) = kind.amplification { named.append(parameter) }
+      switch kind.amplification {
+      case .by(let parameter): named.append(parameter)
+      case .byModulation(let parameters): named += parameters
+      case .never, .possible: break
+      }
       named += kind.parameters.compactMap(\.requirement?.parameter)
       named += [kind.stateParameter].compactMap { $0 }
       for port in kind.inputs + kind.outputs {

@@ -44,6 +44,18 @@ import Testing
     }
   }
 
+  /// Whole numbers of 16 bits in a file of floats, for instance.
+  @Test(arguments: [(Float(30_000), Float(0.5)), (15, 7.5)])
+  func wavesThatAreMuchTooLoudComeDownTogether(gain: Float, expected: Float) throws {
+    let waves = cycle(1, 256).map { $0 * 2 * gain } + cycle(1, 256).map { $0 * gain }
+    let (resource, findings) = try WavetableLoader.load(path: write("loud.wav", waves), frames: 256)
+    #expect(findings.count == (gain > 16 ? 1 : 0))
+    let image = UnsafeRawPointer(resource.header).assumingMemoryBound(to: WavetableImage.self)
+    let second = image.pointee.tables + WaveLevels.shared.stride
+    let peak = (0..<8192).reduce(0) { max($0, abs(second[$1])) }
+    #expect(abs(peak - expected) < 0.01 * expected)
+  }
+
   @Test func aShorterFileIsOneWaveAndNoSoundIsAnError() throws {
     let (resource, _) = try WavetableLoader.load(path: write("short.wav", cycle(2, 500)), frames: 2048)
     #expect(

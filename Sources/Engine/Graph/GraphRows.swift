@@ -80,7 +80,7 @@ struct NodeRow: BitwiseCopyable {
     worksInPlace = node.type?.worksInPlace == true && inputCount > 0 && outputCount > 0
     passesOn = node.type?.passesOn == true
     isEndless = node.type?.isEndless == true
-    growingParameters = node.type?.amplifier.map(NodeSlot.bit(ofParameter:)) ?? .max
+    growingParameters = node.type?.amplifiers?.reduce(0) { $0 | NodeSlot.bit(ofParameter: $1) } ?? .max
     isAffine = node.type?.isAffine == true
     isAffineOfOneChannel = node.type?.isAffineOfOneChannel == true
     factorParameter = Int16(node.type?.factorParameter ?? -1)

@@ -74,15 +74,19 @@ public final class NodeKind: Sendable {
   /// True when the output may exceed the input, or full scale, with these parameter values and no modulation.
   func mayAmplify(_ values: [[Float]]) -> Bool {
     switch description.amplification {
-    case .never: false
+    case .never, .byModulation: false
     case .by(let name): position(of: name).map { values[$0].contains { $0.magnitude > 1 } } ?? true
     case .possible: true
     }
   }
 
-  /// Position of the only parameter by whose modulation the output may exceed the input; nil: any may do that.
-  var amplifier: Int? {
-    if case .by(let name) = description.amplification { position(of: name) } else { nil }
+  /// Positions of the parameters by whose modulation the output may exceed the input; nil: any may do that.
+  var amplifiers: [Int]? {
+    switch description.amplification {
+    case .by(let name): [name].compactMap(position)
+    case .byModulation(let names): names.compactMap(position)
+    case .never, .possible: nil
+    }
   }
 
   private func position(of parameter: String) -> Int? {
