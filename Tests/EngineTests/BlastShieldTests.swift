@@ -1,5 +1,6 @@
 import Engine
 import Patch
+import TestSupport
 import Testing
 
 /// A node whose output is NaN, infinite or too loud is muted at that very frame; other nodes are unaffected.
