@@ -73,7 +73,31 @@ import Testing
         #expect(peak <= 4, "\(kind.name).\(parameter.name) moved by \(factor), \(gain) dB")
       }
     }
-    #expect(tried > 0)
+    #expect(tried > 0 || kind.name == "noise")
+  }
+
+  /// A level that is moved too far still mutes such a node.
+  @Test(
+    arguments: KindRegistry.builtIn.catalogue.kinds.filter { $0.isTrusted && $0[parameter: "level"] != nil })
+  func aMovedLevelOfATrustedNodeIsLookedAt(kind: KindDescription) throws {
+    let bench = Bench()
+    try bench.begin(
+      """
+      node move oscillator level=0dB freq=100Hz
+      node loud multiply factor=1000
+      node louder multiply factor=90
+      node one \(kind.name)
+      node out output
+      connect move -> loud
+      connect loud -> louder
+      connect louder -> one.level gain=40dB
+      connect one -> out
+      """)
+    bench.render(9600)
+    guard case .muted = state(bench, "one") else {
+      Issue.record("\(kind.name) sounds at any level")
+      return
+    }
   }
 
   @Test func anEditOfTheNodeRevivesIt() throws {
