@@ -37,17 +37,18 @@ struct MovingPhases: BitwiseCopyable {
   @inline(__always) @_noLocks static func step(
     _ freq: Float, _ scale: Double, limit: Float = anyFrequency
   ) -> Int32 {
-    Int32(truncatingIfNeeded: (Double(limited(freq, 0 - limit, limit)) * scale + rounding).bitPattern)
+    // Added to a double, the number leaves the nearest whole one in the low bits.
+    sostenuto_low_bits_of_one(limited(freq, 0 - limit, limit), scale, 6_755_399_441_055_744)
   }
+
+  /// The largest magnitude of an increment: a little more than half a cycle.
+  private static var largest: Float { @inline(__always) @_noLocks get { 2_200_000_000 } }
 
   /// Magnitude of the increment: at least one unit, and a little more than half a cycle at most.
   @inline(__always) @_noLocks static func size(_ freq: Float, _ scale: Double) -> Float {
     let size = (freq < 0 ? 0 - freq : freq) * Float(scale)
-    return size > 1 ? (size < 2_200_000_000 ? size : 2_200_000_000) : 1
+    return size > 1 ? (size < largest ? size : largest) : 1
   }
-
-  /// Added to a double, it leaves the nearest whole number in the low bits.
-  private static var rounding: Double { @inline(__always) @_noLocks get { 6_755_399_441_055_744 } }
 
   /// Writes the phases of a block that begins at `start`, by running sums of the increments. Returns the phase after it, and
   /// the largest increment.
@@ -55,8 +56,35 @@ struct MovingPhases: BitwiseCopyable {
     _ freq: UnsafePointer<Float>, _ scale: Double, limit: Float = anyFrequency, from start: Int32 = 0,
     _ frames: Int
   ) -> (end: Int32, largest: Float) {
-    let end = sostenuto_write_phases(
-      freq, scale, limit, start, Int64(truncatingIfNeeded: frames), phases, sizes)
-    return (frames & 15 == 0 ? end.phase : phases[frames], end.largest)
+    let end = write(freq, scale, start, frames)
+    // Found afterwards, since frequencies hardly ever go so far.
+    guard end.highest <= limit, end.highest * Float(scale) <= Self.largest else {
+      return fillLimited(freq, scale, limit, start, frames)
+    }
+    return (frames & 15 == 0 ? end.phase : phases[frames], Self.size(end.highest, scale))
+  }
+
+  /// The same of frequencies of which some are beyond the limit.
+  @inline(never) @_noLocks private func fillLimited(
+    _ freq: UnsafePointer<Float>, _ scale: Double, _ limit: Float, _ start: Int32, _ frames: Int
+  ) -> (end: Int32, largest: Float) {
+    var frame = 0
+    while frame < frames {
+      sizes.store(limited(freq.vector(frame), 0 - limit, limit), frame)
+      frame &+= 16
+    }
+    let end = write(sizes, scale, start, frames)
+    frame = 0
+    while frame < frames {
+      sizes.store(atMost(Self.largest, sizes.vector(frame)), frame)
+      frame &+= 16
+    }
+    return (frames & 15 == 0 ? end.phase : phases[frames], Self.size(end.highest, scale))
+  }
+
+  @inline(__always) @_noLocks private func write(
+    _ freq: UnsafePointer<Float>, _ scale: Double, _ start: Int32, _ frames: Int
+  ) -> sostenuto_phase_end {
+    sostenuto_write_phases(freq, scale, start, Int64(truncatingIfNeeded: frames), phases, sizes)
   }
 }

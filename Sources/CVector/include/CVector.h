@@ -305,10 +305,14 @@ SOSTENUTO_VECTOR sostenuto_integers sostenuto_last(sostenuto_integers v) {
   return __builtin_shufflevector(v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
 }
 
-/* The low 32 bits of v * factor + rounding in double precision, the product rounded as well: with 1.5 * 2^52 for `rounding`
-   the nearest whole number, as Swift code has it for a single one. */
+/* The low 32 bits of v * factor + rounding in double precision: with 1.5 * 2^52 for `rounding` the nearest whole number. Where the
+   processor multiplies and adds in one instruction the product is not rounded, for one number and for sixteen alike. */
+SOSTENUTO_VECTOR int sostenuto_low_bits_of_one(float v, double factor, double rounding) {
+#pragma clang fp contract(fast)
+  return (int)__builtin_bit_cast(long long, (double)v * factor + rounding);
+}
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_low_bits(sostenuto_frames v, double factor, double rounding) {
-#pragma clang fp contract(off)
+#pragma clang fp contract(fast)
   typedef double doubles __attribute__((ext_vector_type(8)));
   doubles low = __builtin_convertvector(v.lo, doubles) * factor + rounding;
   doubles high = __builtin_convertvector(v.hi, doubles) * factor + rounding;
@@ -316,31 +320,27 @@ SOSTENUTO_VECTOR sostenuto_integers sostenuto_low_bits(sostenuto_frames v, doubl
                                  0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
 }
 
-/* Phases of frames at frequencies within `limit`, from `start` on, by running sums of their increments: a frequency times `scale`,
-   rounded to whole ones as Swift code has it for a single one. `sizes`: magnitudes of the increments, from 1 to 2.2e9. In sixteens until there
-   are `frames`; returns the phase behind the last sixteen, and the largest size. */
+/* Phases of frames from `start` on, by running sums of their increments: a frequency times `scale`, rounded to whole ones as that of
+   a single frame. `sizes`: magnitudes of the increments, at least 1; they may be the frequencies. In sixteens until there are
+   `frames`; returns the phase behind the last sixteen, and the largest magnitude of a frequency. */
 typedef struct {
   int phase;
-  float largest;
+  float highest;
 } sostenuto_phase_end;
-SOSTENUTO_VECTOR sostenuto_phase_end sostenuto_write_phases(const float *frequencies, double scale, float limit, int start,
-                                                            long long frames, int *phases, float *sizes) {
+SOSTENUTO_VECTOR sostenuto_phase_end sostenuto_write_phases(const float *frequencies, double scale, int start, long long frames,
+                                                            int *phases, float *sizes) {
   typedef float row_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   typedef int whole_of_memory __attribute__((ext_vector_type(16), aligned(4)));
   sostenuto_integers phase = start, most = 0;
   for (long long frame = 0; frame < frames; frame += 16) {
-    /* Comparisons that are one instruction each, also for what is no number: it becomes the lower limit. */
-    sostenuto_frames f = *(const row_of_memory *)(frequencies + frame), low = -limit, high = limit;
-    f = f > low ? f : low;
-    f = f < high ? f : high;
-    /* As bits, which are ordered as these magnitudes are: one instruction for each limit. */
-    sostenuto_integers size = (sostenuto_integers)(__builtin_elementwise_abs(f) * (float)scale);
+    sostenuto_frames f = *(const row_of_memory *)(frequencies + frame), magnitude = __builtin_elementwise_abs(f);
+    /* As bits, which are ordered as magnitudes are: one instruction for a limit. */
+    most = __builtin_elementwise_max(most, (sostenuto_integers)magnitude);
+    sostenuto_integers size = (sostenuto_integers)(magnitude * (float)scale);
     size = __builtin_elementwise_max(size, (sostenuto_integers)(sostenuto_frames)1.0f);
-    size = __builtin_elementwise_min(size, (sostenuto_integers)(sostenuto_frames)2200000000.0f);
     sostenuto_integers steps = sostenuto_low_bits(f, scale, 6755399441055744.0), sums = sostenuto_running_sums(steps);
     *(whole_of_memory *)(phases + frame) = phase + (sums - steps);
     *(row_of_memory *)(sizes + frame) = (sostenuto_frames)size;
-    most = __builtin_elementwise_max(most, size);
     phase += sostenuto_last(sums);
   }
   return (sostenuto_phase_end){phase[0], __builtin_bit_cast(float, __builtin_reduce_max(most))};
