@@ -197,7 +197,7 @@ final class EngineGraph {
 
   /// Insertion index of a cable among its destination's inputs. The order is by name, so that it does not
   /// depend on the order in which the patch was made.
-  private static func place(of cable: EngineCable) -> Int {
+  static func place(of cable: EngineCable) -> Int {
     let list = cable.destination.incoming
     var low = 0
     var high = list.count
@@ -236,6 +236,11 @@ final class EngineGraph {
       cable.destination.row.pointee.incoming = cable.row
     }
     cable.destination.incoming.insert(cable, at: place)
+    if cable.row.pointee.input == 0 {
+      cable.destination.wideSum?.insert(cable.row, at: place)
+    } else {
+      cable.destination.wideSum = nil
+    }
     cable.destination.row.markStale()
   }
 
@@ -249,6 +254,7 @@ final class EngineGraph {
       cable.destination.row.pointee.incoming = next
     }
     cable.destination.incoming.remove(at: place)
+    cable.destination.wideSum?.remove(at: place)
     cable.destination.row.markStale()
   }
 

@@ -37,6 +37,7 @@ final class ExecutionOrder {
 
   /// Sorts all nodes anew. `rows`: in execution order.
   func rebuild(_ rows: [NodeRow.Pointer]) {
+    for row in rows where row.pointee.ownSum != nil { row.pointee.node.takeUnretainedValue().wideSum = nil }
     let sinks = rows.filter(\.pointee.isSink)
     ends = Stretch(
       sinks.sorted {
