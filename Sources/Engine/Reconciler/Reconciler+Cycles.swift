@@ -173,17 +173,25 @@ extension Reconciler {
     func node(_ number: Int) -> EngineNode? {
       number < nodes.count ? nodes[number]?.pointee.node.takeUnretainedValue() : nil
     }
+    func nodeName(_ number: Int) -> String {
+      nodes[number]?.pointee.node._withUnsafeGuaranteedRef { $0.name } ?? ""
+    }
     let breaker = CycleBreaker(
       count: count, sources: sources, destinations: destinations, standings: standings,
-      isEdgeBefore: {
-        let (a, b) = (name($0), name($1))
-        return a == b ? $0 < $1 : a < b
+      isEdgeBefore: { one, two in
+        // Most edges differ in their destinations, whose names come first.
+        if destinations[one] != destinations[two] {
+          let (a, b) = (nodeName(Int(destinations[one])), nodeName(Int(destinations[two])))
+          if a != b { return a < b }
+        }
+        let (a, b) = (name(one), name(two))
+        return a == b ? one < two : a < b
       },
       isNodeBefore: {
         guard let a = node($0), let b = node($1) else { return $0 < $1 }
         return (a.name, a.number) < (b.name, b.number)
       },
-      compensatesFeedback: { node($0)?.type?.aheadOutput != nil })
+      compensatesFeedback: { $0 < nodes.count && nodes[$0]?.pointee.hasAhead == true })
     return (breaker, breaker.feedback.filter { $0 < intents.count }.map { intents[$0] })
   }
 
