@@ -119,14 +119,15 @@ import Testing
       text += "node \(name) \(["gain", "mix", "delay time=3ms"].randomElement(using: &random)!)\n"
     }
     for i in 0..<count {
-      text += "connect \(i == 0 ? "voice" : names[i - 1]) -> \(names[i]) gain=-3dB\n"
+      text += "connect \(i == 0 ? "voice" : names[i - 1]) -> \(names[i])\n"
       if i % 4 == 3 { text += "connect \(names[i]) -> \(names[i - 3]) gain=-40dB\n" }
     }
-    for (from, to) in [(11, 8), (14, 10)] {
+    for (from, to) in [(11, 9), (14, 10)] {
       text += "connect \(names[from]) -> \(names[to]) gain=-50dB\n"
     }
-    text += "connect \(names[count - 1]) -> out\n"
-    let lines = RandomLines(seed: seed, of: try Draft(text).patch, kinds: ["gain", "mix", "delay"])
+    text += "connect \(names[count - 1]) -> out\nconnect voice -> out\n"
+    let lines = RandomLines(
+      seed: seed, of: try Draft(text).patch, kinds: ["gain", "mix", "delay"], standing: ["out", "voice"])
     let steps = RandomLines.steps(lawLength(150), mostFrames: 700, from: lines)
     expectLaw("pieces of loops", seed: seed, steps) { Self.difference(text, $0, length: length) }
   }
@@ -146,6 +147,7 @@ import Testing
       node sum mix
       node out output
       connect sum -> out gain=-20dB
+      connect voice -> out
 
       """
     for i in (0..<count).shuffled(using: &random) {
