@@ -56,8 +56,9 @@ extension ShardedDictionary where Value: Equatable {
   /// Keys of which the two have different values.
   func differing(from other: Self) -> Set<Key> {
     var keys: Set<Key> = []
-    // Dictionaries that share their memory are equal without a look at their elements.
-    for (ours, theirs) in zip(shards, other.shards) where ours != theirs {
+    // Arrays and dictionaries that share their memory are equal without a look at their elements.
+    let groups = zip(groups, other.groups).lazy.filter { $0 != $1 }
+    for (ours, theirs) in groups.flatMap({ zip($0, $1) }) where ours != theirs {
       for (key, value) in ours where theirs[key] != value { keys.insert(key) }
       for key in theirs.keys where ours[key] == nil { keys.insert(key) }
     }

@@ -6,7 +6,7 @@ extension Patch {
     if ends.count == 1 { return ends.compactMap { cables[$0] } }
     let kind = catalogue[node.kind]
     return sorted(
-      ends, rank: { kind?.inputRank($0.destination.port) ?? .max }, near: \.destination, far: \.source)
+      Array(ends), rank: { kind?.inputRank($0.destination.port) ?? .max }, near: \.destination, far: \.source)
   }
 
   /// The cables out of a node, ordered by port, then by the destination's name and port.
@@ -15,7 +15,7 @@ extension Patch {
     if ends.count == 1 { return ends.compactMap { cables[$0] } }
     let kind = catalogue[node.kind]
     return sorted(
-      ends, rank: { kind?.outputRank($0.source.port) ?? .max }, near: \.source, far: \.destination)
+      Array(ends), rank: { kind?.outputRank($0.source.port) ?? .max }, near: \.source, far: \.destination)
   }
 
   /// All cables, by destination in file order, then as in `cables(into:)`.
@@ -25,7 +25,7 @@ extension Patch {
 
   /// All cables at a node, in no particular order.
   func cablesTouching(_ id: NodeID) -> [Cable.Ends] {
-    (incoming[id] ?? []) + (outgoing[id] ?? []).filter { $0.destination.node != id }
+    Array(incoming[id] ?? []) + (outgoing[id] ?? []).filter { $0.destination.node != id }
   }
 
   /// The cable's name with both ports written out.

@@ -21,8 +21,8 @@ public struct Patch: Sendable {
 
   // Indices derived from nodes and cables, to avoid scans.
   private(set) var idsByName: ShardedDictionary<String, NodeID> = ShardedDictionary()
-  private(set) var incoming: ShardedDictionary<NodeID, [Cable.Ends]> = ShardedDictionary()
-  private(set) var outgoing: ShardedDictionary<NodeID, [Cable.Ends]> = ShardedDictionary()
+  private(set) var incoming: ShardedDictionary<NodeID, CableList> = ShardedDictionary()
+  private(set) var outgoing: ShardedDictionary<NodeID, CableList> = ShardedDictionary()
   /// Nodes directly inside a sub-patch, by its path.
   private(set) var inside: ShardedDictionary<String, [NodeID]> = ShardedDictionary()
   /// Parts changed so far, while an edit is applied.
@@ -196,13 +196,12 @@ extension Patch {
   }
 
   private static func drop(
-    _ ends: Cable.Ends, from table: inout ShardedDictionary<NodeID, [Cable.Ends]>, at id: NodeID
+    _ ends: Cable.Ends, from table: inout ShardedDictionary<NodeID, CableList>, at id: NodeID
   ) {
-    guard let index = table[id]?.firstIndex(of: ends) else { return }
     if table[id]?.count == 1 {
       table[id] = nil
     } else {
-      table.update(id, default: []) { $0.remove(at: index) }
+      table.update(id, default: []) { $0.remove(ends) }
     }
   }
 }
@@ -255,5 +254,5 @@ package final class Revision: Sendable {}
 
 extension Patch {
   /// The cables at a node, in both directions.
-  package func cables(at id: NodeID) -> [Cable.Ends] { (incoming[id] ?? []) + (outgoing[id] ?? []) }
+  package func cables(at id: NodeID) -> [Cable.Ends] { Array(incoming[id] ?? []) + (outgoing[id] ?? []) }
 }

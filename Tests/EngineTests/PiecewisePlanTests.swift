@@ -48,6 +48,8 @@ import Testing
         bench.perform(step.line)
       }
       if let fault = fault(of: benches[0].engine.graph) { return "\(step.line): \(fault)" }
+      let loops = benches.map { Set($0.engine.graph.feedback.map(\.ends)) }
+      if loops[0] != loops[1] { return "\(step.line): \(loops[0]) are delayed instead of \(loops[1])" }
       let counts = benches.map { $0.engine.report().steps }
       if threads == 1, counts[0] != counts[1] {
         return "\(step.line): \(counts[0]) steps instead of \(counts[1])"
@@ -103,6 +105,61 @@ import Testing
       return [step, .init(frames: frames, line: "undo"), .init(frames: frames / 2, line: "redo")]
     }
     expectLaw("pieces of cycles", seed: seed, steps) { Self.difference(text, $0, length: length) }
+  }
+
+  /// Loops in a chain, some of which share a node or lie within others: an edit looks only at those that it touches.
+  @Test(arguments: lawSeeds, [2, 7]) func loopsElsewhereStayAsTheyAre(seed: UInt64, length: Int) throws {
+    print("seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    let count = 24
+    // Names in another order than the cables.
+    let names = (0..<count).shuffled(using: &random).map { "n\($0)" }
+    var text = "node voice oscillator shape=saw freq=220Hz level=-20dB\nnode out output\n"
+    for name in names {
+      text += "node \(name) \(["gain", "mix", "delay time=3ms"].randomElement(using: &random)!)\n"
+    }
+    for i in 0..<count {
+      text += "connect \(i == 0 ? "voice" : names[i - 1]) -> \(names[i])\n"
+      if i % 4 == 3 { text += "connect \(names[i]) -> \(names[i - 3]) gain=-40dB\n" }
+    }
+    for (from, to) in [(11, 9), (14, 10)] {
+      text += "connect \(names[from]) -> \(names[to]) gain=-50dB\n"
+    }
+    text += "connect \(names[count - 1]) -> out\nconnect voice -> out\n"
+    let lines = RandomLines(
+      seed: seed, of: try Draft(text).patch, kinds: ["gain", "mix", "delay"], standing: ["out", "voice"])
+    let steps = RandomLines.steps(lawLength(150), mostFrames: 700, from: lines)
+    expectLaw("pieces of loops", seed: seed, steps) { Self.difference(text, $0, length: length) }
+  }
+
+  /// A sum of so many cables that its sources are kept from plan to plan (`WideSum`), of one channel and of two, near and in
+  /// other pieces.
+  @Test(arguments: lawSeeds, [5, 40]) func aWideSumKeepsWhatAnEditDoesNotTouch(seed: UInt64, length: Int)
+    throws
+  {
+    print("seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    // Many lines take nodes away.
+    let count = 2 * WideSum.leastCables
+    var text = """
+      node voice oscillator shape=saw freq=220Hz level=-20dB
+      node wide noise channels=2 level=-30dB
+      node sum mix
+      node out output
+      connect sum -> out gain=-20dB
+      connect voice -> out
+
+      """
+    for i in (0..<count).shuffled(using: &random) {
+      let source = i % 30 == 7 ? "wide" : "voice"
+      text += "node n\(i) \(i % 9 == 4 ? "filter" : "gain")\nconnect \(source) -> n\(i)\n"
+      text += "connect n\(i) -> sum\n"
+    }
+    let lines = RandomLines(
+      seed: seed, of: try Draft(text).patch, kinds: ["gain", "mix", "filter"],
+      standing: ["sum", "out", "voice"])
+    let steps = RandomLines.steps(lawLength(120), mostFrames: 500, from: lines)
+    expectLaw("pieces of sums", seed: seed, steps) { Self.difference(text, $0, length: length) }
   }
 
   /// A delay fell asleep after the cable that went round from it had been taken away: when that comes back, nothing is left of

@@ -12,7 +12,7 @@
 /// becomes direct by crossfade.
 ///
 /// Linear in nodes and edges, except that each edge that may need the delay costs one search within its component. Names
-/// are read of nodes on cycles only.
+/// are read of nodes on cycles only, and sorted where several edges leave one node or may need the delay.
 struct CycleBreaker {
   /// State of an edge.
   enum Standing: UInt8 {
@@ -47,13 +47,12 @@ struct CycleBreaker {
   /// Edges that do not constrain the order.
   private var isAbsent: [Bool]
 
-  /// `count` nodes, numbered from 0. Edges with a negative end are ignored. `canonicalEdges` and
-  /// `canonicalNodes` sort indices into an order that depends on names alone. `compensatesFeedback`
-  /// returns true for a node that compensates for the delay of a cable leaving it. They are called
-  /// for cycles only.
+  /// `count` nodes, numbered from 0. Edges with a negative end are ignored. `isEdgeBefore` and `isNodeBefore` compare
+  /// names alone. `compensatesFeedback` returns true for a node that compensates for the delay of a cable leaving it. They
+  /// are called for cycles only.
   init(
     count: Int, sources: [Int32], destinations: [Int32], standings: [Standing],
-    canonicalEdges: ([Int]) -> [Int], canonicalNodes: ([Int]) -> [Int], compensatesFeedback: (Int) -> Bool
+    isEdgeBefore: (Int, Int) -> Bool, isNodeBefore: (Int, Int) -> Bool, compensatesFeedback: (Int) -> Bool
   ) {
     self.count = count
     self.sources = sources
@@ -73,7 +72,7 @@ struct CycleBreaker {
     isAbsent = Array(repeating: false, count: sources.count)
     sorted = sort()
     guard sorted.count < count else { return }
-    var isDelayed = choose(canonicalEdges, canonicalNodes, compensatesFeedback)
+    var isDelayed = choose(isEdgeBefore, isNodeBefore, compensatesFeedback)
     // A cable that fades while its delayed successor fades in still orders the nodes.
     isAbsent = isDelayed
     for edge in isDelayed.indices
@@ -82,7 +81,7 @@ struct CycleBreaker {
     }
     sorted = sort()
     if sorted.count < count {
-      delayMore(&isDelayed, canonicalEdges)
+      delayMore(&isDelayed, isEdgeBefore)
       sorted = sort()
     }
     feedback = isDelayed.indices.filter { isDelayed[$0] }
@@ -247,19 +246,14 @@ struct CycleBreaker {
 
   /// The edges that close cycles of the wanted graph, whatever is running now.
   private mutating func choose(
-    _ canonicalEdges: ([Int]) -> [Int], _ canonicalNodes: ([Int]) -> [Int],
+    _ isEdgeBefore: (Int, Int) -> Bool, _ isNodeBefore: (Int, Int) -> Bool,
     _ compensatesFeedback: (Int) -> Bool
   ) -> [Bool] {
     isAbsent = standings.map { $0 == .leaving }
     var search = Search(components())
-    let around = canonicalEdges(
-      sources.indices.filter {
-        sources[$0] >= 0 && !isAbsent[$0] && search.components[Int(destinations[$0])] >= 0
-      })
-    let candidates = around.filter { search.isOnCycle($0, self) }
-    let fed = around.filter { !search.isOnCycle($0, self) }.map { Int(destinations[$0]) }
-    let left = canonicalNodes((0..<count).filter { search.components[$0] >= 0 })
-    let isBackwards = backEdges(candidates, startingAt: fed + left)
+    let candidates = sources.indices.filter { !isAbsent[$0] && search.isOnCycle($0, self) }
+    let starts = starts(search, isEdgeBefore, isNodeBefore)
+    let isBackwards = backEdges(search, starts, isEdgeBefore)
 
     // Preference for staying direct: events first, then forward edges, then back edges, and compensated ones
     // last.
@@ -270,13 +264,15 @@ struct CycleBreaker {
     let ranks = candidates.map { (edge: $0, rank: rank($0)) }
     var isDelayed = isAbsent
     for edge in candidates { isDelayed[edge] = true }
-    // Without the back edges there is no cycle, so forward edges need no search.
-    let isSimple = !ranks.contains { $0.rank == 1 }
-    for candidate in ranks where candidate.rank == 0 || isSimple && candidate.rank == 2 {
-      isDelayed[candidate.edge] = false
+    // Without the back edges a component has no cycle, so forward edges need no search.
+    let searched = Set(ranks.filter { $0.rank == 1 }.map { search.components[Int(sources[$0.edge])] })
+    func isFree(_ edge: Int, _ rank: Int) -> Bool {
+      rank == 0 || rank == 2 && !searched.contains(search.components[Int(sources[edge])])
     }
-    for rank in isSimple ? 3...5 : 1...5 {
-      for (edge, _) in ranks.lazy.filter({ $0.rank == rank }) {
+    for (edge, rank) in ranks where isFree(edge, rank) { isDelayed[edge] = false }
+    for rank in 1...5 {
+      let edges = ranks.filter { $0.rank == rank && !isFree($0.edge, rank) }.map(\.edge)
+      for edge in edges.sorted(by: isEdgeBefore) {
         if !search.closesCycle(edge, self, isDelayed) { isDelayed[edge] = false }
       }
     }
@@ -284,16 +280,35 @@ struct CycleBreaker {
     return isDelayed
   }
 
+  /// A node of each component, from which all of it is reached: where the first edge leads into it, or else its first node.
+  private func starts(
+    _ search: Search, _ isEdgeBefore: (Int, Int) -> Bool, _ isNodeBefore: (Int, Int) -> Bool
+  ) -> [Int] {
+    // By the component's number. -1: none.
+    var entries = [Int](repeating: -1, count: count)
+    for edge in sources.indices where sources[edge] >= 0 && !isAbsent[edge] && !search.isOnCycle(edge, self) {
+      let component = Int(search.components[Int(destinations[edge])])
+      guard component >= 0 else { continue }
+      if entries[component] < 0 || isEdgeBefore(edge, entries[component]) { entries[component] = edge }
+    }
+    var result = entries.map { $0 < 0 ? -1 : Int(destinations[$0]) }
+    for node in 0..<count {
+      let component = Int(search.components[node])
+      guard component >= 0, entries[component] < 0 else { continue }
+      if result[component] < 0 || isNodeBefore(node, result[component]) { result[component] = node }
+    }
+    return result.filter { $0 >= 0 }
+  }
+
   /// Delays further edges that would close a cycle with fading ones: as few new edges as possible, and edges
   /// that are already delayed before new ones; of events, new ones at last.
-  private mutating func delayMore(_ isDelayed: inout [Bool], _ canonicalEdges: ([Int]) -> [Int]) {
+  private mutating func delayMore(_ isDelayed: inout [Bool], _ isEdgeBefore: (Int, Int) -> Bool) {
     var search = Search(components())
-    let candidates = canonicalEdges(
-      sources.indices.filter {
-        !isDelayed[$0]
-          && (standings[$0] == .new || standings[$0] == .delayed || standings[$0] == .events)
-          && search.isOnCycle($0, self)
-      })
+    let candidates = sources.indices.filter {
+      !isDelayed[$0]
+        && (standings[$0] == .new || standings[$0] == .delayed || standings[$0] == .events)
+        && search.isOnCycle($0, self)
+    }.sorted(by: isEdgeBefore)
     for edge in candidates { isAbsent[edge] = true }
     for standing in [Standing.events, .new, .delayed] {
       for edge in candidates where standings[edge] == standing {
@@ -306,29 +321,36 @@ struct CycleBreaker {
     }
   }
 
-  /// Back edges of a depth-first search that starts at the sources.
-  private func backEdges(_ candidates: [Int], startingAt starts: [Int]) -> [Bool] {
-    var outgoing: [Int: [Int]] = [:]
-    for edge in candidates { outgoing[Int(sources[edge]), default: []].append(edge) }
+  /// Back edges of a depth-first search within the components, which takes the edges of a node in the order of their names.
+  private func backEdges(
+    _ search: Search, _ starts: [Int], _ isEdgeBefore: (Int, Int) -> Bool
+  ) -> [Bool] {
     var result = [Bool](repeating: false, count: sources.count)
+    // Edges of the nodes on the path, one node's behind the other's.
+    var (waiting, path): ([Int], [(node: Int, end: Int)]) = ([], [])
     var state = [UInt8](repeating: 0, count: count)
-    for start in starts where state[start] == 0 {
-      var stack = [(edges: outgoing[start] ?? [], node: start, next: 0)]
-      state[start] = 1
-      while let top = stack.last {
-        guard top.next < top.edges.count else {
-          state[top.node] = 2
-          stack.removeLast()
+    func enter(_ node: Int) {
+      state[node] = 1
+      path.append((node, waiting.count))
+      let start = waiting.count
+      for position in first[node]..<first[node + 1] {
+        let edge = Int(edges[Int(position)])
+        if !isAbsent[edge], search.isOnCycle(edge, self) { waiting.append(edge) }
+      }
+      // The first one is taken from the end.
+      if waiting.count - start > 1 { waiting[start...].sort { isEdgeBefore($1, $0) } }
+    }
+    for start in starts {
+      enter(start)
+      while let last = path.last {
+        guard waiting.count > last.end, let edge = waiting.popLast() else {
+          state[last.node] = 2
+          path.removeLast()
           continue
         }
-        stack[stack.count - 1].next += 1
-        let edge = top.edges[top.next]
         let destination = Int(destinations[edge])
         if state[destination] == 1 { result[edge] = true }
-        if state[destination] == 0 {
-          state[destination] = 1
-          stack.append((outgoing[destination] ?? [], destination, 0))
-        }
+        if state[destination] == 0 { enter(destination) }
       }
     }
     return result

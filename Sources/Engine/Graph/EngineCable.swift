@@ -331,6 +331,18 @@ final class EngineCable {
       fixed == nil && !isModulation && ends.from == .one && ends.to == PortChannels(count: 2, width: 2)
       && ChannelConversion.isForAll(from: 1, map: key.map, mixing: key.mixing)
     destination.row.markStale()
+    touchSum()
+  }
+
+  /// The sum that it is part of writes it again.
+  func touchSum() {
+    guard let sum = destination.wideSum else { return }
+    let place = EngineGraph.place(of: self)
+    if place < sum.cables.count, sum.cables[place] == row {
+      sum.touch(place)
+    } else {
+      destination.wideSum = nil
+    }
   }
 
   /// Its input repeats its channels where the node has more: a further one that takes as many as its cables bring.

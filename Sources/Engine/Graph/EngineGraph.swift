@@ -15,6 +15,11 @@ final class EngineGraph {
   private(set) var intentStandings: [CycleBreaker.Standing] = []
   /// Audio input that an intent goes to; -1: another kind of input.
   private(set) var intentPorts: [Int32] = []
+  /// The next intent into the same node, and the one before it; -1: none.
+  private var intentsBehind: [Int32] = []
+  private var intentsBefore: [Int32] = []
+  /// An intent into each node, by the node's index; -1: none.
+  private var firstIntents: [Int32] = []
   /// Latency compensation of each intent, in frames.
   private(set) var intentCompensations: [Int32] = []
   private var compensatedCount = 0
@@ -41,6 +46,10 @@ final class EngineGraph {
   private var hasForgettable = false
   /// Intents that go through the feedback delay.
   private(set) var feedback: [CableIntent] = []
+  /// Indices of the ends of what has come, or is called otherwise, and of what has gone, since the cycles were last looked
+  /// for.
+  private(set) var arrived: [(source: Int32, destination: Int32)] = []
+  private(set) var gone: [(source: Int32, destination: Int32)] = []
 
   /// Nodes that are still audible but no longer in the patch.
   private(set) var leaving: [EngineNode] = []
@@ -71,6 +80,7 @@ final class EngineGraph {
     nodes.reserveCapacity(nodeCount)
     rows.reserveCapacity(nodeCount)
     latencies.reserveCapacity(nodeCount)
+    firstIntents.reserveCapacity(nodeCount)
     current.reserveCapacity(nodeCount)
     nodesByKey.reserveCapacity(nodeCount)
     cables.reserveCapacity(cableCount)
@@ -81,6 +91,8 @@ final class EngineGraph {
     intentStandings.reserveCapacity(cableCount)
     intentPorts.reserveCapacity(cableCount)
     intentCompensations.reserveCapacity(cableCount)
+    intentsBehind.reserveCapacity(cableCount)
+    intentsBefore.reserveCapacity(cableCount)
   }
 
   // MARK: Nodes
@@ -97,6 +109,7 @@ final class EngineGraph {
       nodes.append(node)
       rows.append(node.row)
       latencies.append(node.latency)
+      firstIntents.append(-1)
     }
     node.row.markPending()
     if node.latency > 0 { latentCount += 1 }
@@ -172,9 +185,11 @@ final class EngineGraph {
 
   /// Call this when a node was renamed: inputs are summed in the order of their sources' names.
   func reorderCables(from node: EngineNode) {
+    arrived.append((node.index, node.index))
     for cable in node.outgoing {
       unlink(cable)
       link(cable)
+      arrived.append((node.index, cable.destination.index))
     }
   }
 
@@ -182,7 +197,7 @@ final class EngineGraph {
 
   /// Insertion index of a cable among its destination's inputs. The order is by name, so that it does not
   /// depend on the order in which the patch was made.
-  private static func place(of cable: EngineCable) -> Int {
+  static func place(of cable: EngineCable) -> Int {
     let list = cable.destination.incoming
     var low = 0
     var high = list.count
@@ -221,6 +236,11 @@ final class EngineGraph {
       cable.destination.row.pointee.incoming = cable.row
     }
     cable.destination.incoming.insert(cable, at: place)
+    if cable.row.pointee.input == 0 {
+      cable.destination.wideSum?.insert(cable.row, at: place)
+    } else {
+      cable.destination.wideSum = nil
+    }
     cable.destination.row.markStale()
   }
 
@@ -234,6 +254,7 @@ final class EngineGraph {
       cable.destination.row.pointee.incoming = next
     }
     cable.destination.incoming.remove(at: place)
+    cable.destination.wideSum?.remove(at: place)
     cable.destination.row.markStale()
   }
 
@@ -256,6 +277,7 @@ final class EngineGraph {
 
   func remove(_ cable: EngineCable) {
     cables[cable.key] = nil
+    if !cable.key.isFeedback { gone.append((cable.source.index, cable.destination.index)) }
     countReader(-1, of: cable)
     if let index = cable.source.outgoing.lastIndex(where: { $0 === cable }) {
       cable.source.outgoing.remove(at: index)
@@ -326,18 +348,48 @@ final class EngineGraph {
       intentStandings.append(standing)
       intentPorts.append(port)
       intentCompensations.append(0)
+      intentsBehind.append(-1)
+      intentsBefore.append(-1)
     }
+    let (place, destination) = (Int(intent.index), Int(intent.route.destination.index))
+    let next = firstIntents[destination]
+    intentsBehind[place] = next
+    if next >= 0 { intentsBefore[Int(next)] = intent.index }
+    firstIntents[destination] = intent.index
+    arrived.append((intentSources[place], intentDestinations[place]))
   }
 
   func remove(_ intent: CableIntent) {
     if intent.isFeedback { feedback.removeAll { $0 === intent } }
     intentsByEnds[intent.ends] = nil
     _ = setCompensation(0, at: Int(intent.index))
-    intents[Int(intent.index)] = nil
-    intentSources[Int(intent.index)] = -1
-    intentDestinations[Int(intent.index)] = -1
+    let place = Int(intent.index)
+    gone.append((intentSources[place], intentDestinations[place]))
+    let (before, behind) = (intentsBefore[place], intentsBehind[place])
+    if before >= 0 {
+      intentsBehind[Int(before)] = behind
+    } else {
+      firstIntents[Int(intentDestinations[place])] = behind
+    }
+    if behind >= 0 { intentsBefore[Int(behind)] = before }
+    intentsBefore[place] = -1
+    intents[place] = nil
+    intentSources[place] = -1
+    intentDestinations[place] = -1
     freeIntents.append(intent.index)
   }
+
+  /// Adds the indices of the intents into a node.
+  func addIntents(into node: NodeRow.Pointer, to list: inout [Int]) {
+    var place = firstIntents[Int(node.pointee.index)]
+    while place >= 0 {
+      list.append(Int(place))
+      place = intentsBehind[Int(place)]
+    }
+  }
+
+  /// Forgets what has come and gone, once the cycles are known.
+  func forgetChanges() { (arrived, gone) = ([], []) }
 
   /// Makes `cable` the one that realises the intent.
   func setCable(_ cable: EngineCable, of intent: CableIntent) {

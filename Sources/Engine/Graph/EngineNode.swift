@@ -78,6 +78,8 @@ final class EngineNode {
   /// Cables into it, in summing order.
   var incoming: [EngineCable] = []
   var outgoing: [EngineCable] = []
+  /// What the latest plan has of its cables, if they are many.
+  var wideSum: WideSum?
   /// Index in the graph.
   var index: Int32 {
     get { row.pointee.index }
@@ -165,6 +167,7 @@ final class EngineNode {
     for index in outputChannels.indices {
       outputChannels[index] = Int(row.outputChannels[index])
     }
+    wideSum = nil
     row.markStale()
   }
 

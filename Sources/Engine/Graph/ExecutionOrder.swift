@@ -14,6 +14,7 @@ final class ExecutionOrder {
   /// Nodes where the signal path ends. Those that share driver channels are summed there, so they run last, in an order
   /// of their own.
   private(set) var ends = Stretch()
+  private var lastSearch: Int32 = 0
   /// Buffers that no plan after the next one uses.
   var retired: [Crossing] = []
 
@@ -23,10 +24,20 @@ final class ExecutionOrder {
   /// All nodes, as they run.
   var rows: [NodeRow.Pointer] { all.flatMap(\.rows) }
 
+  /// The nodes at these places and between them; see `NodeRow.order`.
+  func rows(in places: ClosedRange<Int>) -> [NodeRow.Pointer] {
+    let (first, last) = (places.lowerBound >> 32, min(places.upperBound >> 32, stretches.count - 1))
+    guard first <= last else { return [] }
+    return stretches[first...last].flatMap { stretch in
+      stretch.rows.lazy.filter { places.contains($0.order ?? -1) }
+    }
+  }
+
   // MARK: Making
 
   /// Sorts all nodes anew. `rows`: in execution order.
   func rebuild(_ rows: [NodeRow.Pointer]) {
+    for row in rows where row.pointee.ownSum != nil { row.pointee.node.takeUnretainedValue().wideSum = nil }
     let sinks = rows.filter(\.pointee.isSink)
     ends = Stretch(
       sinks.sorted {
@@ -120,12 +131,20 @@ final class ExecutionOrder {
 
   /// Nodes to be found from one end of a new cable.
   private struct Search {
-    var found: [NodeRow.Pointer]
-    var seen: Set<NodeRow.Pointer>
-    init(_ start: NodeRow.Pointer) { (found, seen) = ([start], [start]) }
+    let number: Int32
+    private(set) var found: [NodeRow.Pointer] = []
+
+    init(_ start: NodeRow.Pointer, number: Int32) {
+      self.number = number
+      insert(start)
+    }
+
+    func hasSeen(_ row: NodeRow.Pointer) -> Bool { row.pointee.search == number }
 
     mutating func insert(_ row: NodeRow.Pointer) {
-      if seen.insert(row).inserted { found.append(row) }
+      if hasSeen(row) { return }
+      row.pointee.search = number
+      found.append(row)
     }
   }
 
@@ -142,8 +161,9 @@ final class ExecutionOrder {
       return cable.pointee.isWanted || !isOver(cable.pointee.cable.takeUnretainedValue())
     }
     // From the source against the cables, and from the destination along them, a cable at a time.
-    var up = Search(source)
-    var down = Search(destination)
+    var up = Search(source, number: lastSearch &+ 1)
+    var down = Search(destination, number: lastSearch &+ 2)
+    lastSearch &+= 2
     var (upAt, downAt) = (0, 0)
     var wire = source.pointee.incoming
     var outgoing = destination.pointee.node.takeUnretainedValue().outgoing
@@ -167,7 +187,7 @@ final class ExecutionOrder {
         extraUp = more.sources[up.found[upAt]] ?? []
       }
       if let row = next {
-        if row == destination || down.seen.contains(row) { return false }
+        if row == destination || down.hasSeen(row) { return false }
         if destination.isBefore(row) { up.insert(row) }
       }
       next = nil
@@ -188,7 +208,7 @@ final class ExecutionOrder {
         extraDown = more.destinations[down.found[downAt]] ?? []
       }
       if let row = next {
-        if row == source || up.seen.contains(row) { return false }
+        if row == source || up.hasSeen(row) { return false }
         if row.isBefore(source) { down.insert(row) }
       }
     }

@@ -17,6 +17,8 @@ struct NodeRow: BitwiseCopyable {
   var index: Int32 = 0
   /// Index in a pass over the execution order.
   var planIndex: Int32 = 0
+  /// The latest search (`ExecutionOrder.run`) that has found it.
+  var search: Int32 = 0
   /// Number of its piece of the plan, and index of its first output among all outputs there.
   var piece: Int32 = 0
   var firstOutput: Int32 = 0

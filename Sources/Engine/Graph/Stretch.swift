@@ -86,6 +86,9 @@ extension UnsafeMutablePointer<NodeRow> {
     if isKept { pointee.stretch?.pointee.hasKept = true }
   }
 
+  /// A number that grows along the execution order; nil: it has no place yet.
+  var order: Int? { pointee.stretch.map { Int($0.pointee.index) << 32 | Int(pointee.place) } }
+
   /// True if it runs before the other.
   func isBefore(_ other: NodeRow.Pointer) -> Bool {
     guard let mine = pointee.stretch, let its = other.pointee.stretch else { return false }

@@ -27,24 +27,48 @@ struct PlanBatch {
     /// Its step without any connections; nil: no step.
     let step: Step?
     let wires: Range<Int>
+    /// The others of its cables are there; nil: these are all.
+    let sum: WideSum?
   }
 
   private(set) var entries: [Entry] = []
   private(set) var wires: [Wire] = []
 
-  mutating func read(_ rows: ArraySlice<NodeRow.Pointer>, piece: Int32) {
+  /// `isWhole`: nothing is taken over from an earlier plan.
+  mutating func read(_ rows: ArraySlice<NodeRow.Pointer>, piece: Int32, isWhole: Bool) {
     entries.removeAll(keepingCapacity: true)
     wires.removeAll(keepingCapacity: true)
     fetch(rows)
     for row in rows {
       let first = wires.count
-      var next = row.pointee.incoming
-      while let cable = next {
-        wires.append(Wire(cable, piece: piece))
-        next = wires[wires.count - 1].row.next
+      let sum = isWhole ? nil : Self.sum(row)
+      if let sum {
+        for cable in sum.stale(channels: max(Int(row.channels[0]), 1)) {
+          wires.append(Wire(cable, piece: piece))
+        }
+      } else {
+        var next = row.pointee.incoming
+        while let cable = next {
+          wires.append(Wire(cable, piece: piece))
+          next = wires[wires.count - 1].row.next
+        }
       }
-      entries.append(Entry(step: row.pointee.slot.map { Step(.process, $0) }, wires: first..<wires.count))
+      entries.append(
+        Entry(step: row.pointee.slot.map { Step(.process, $0) }, wires: first..<wires.count, sum: sum))
     }
+  }
+
+  /// What is kept of a node's cables, if they are many.
+  private static func sum(_ row: NodeRow.Pointer) -> WideSum? {
+    guard row.pointee.ownSum != nil else { return nil }
+    let node = row.pointee.node.takeUnretainedValue()
+    if let sum = node.wideSum {
+      if sum.cables.count >= WideSum.leastCables { return sum }
+      node.wideSum = nil
+    } else {
+      node.wideSum = WideSum.find(row)
+    }
+    return node.wideSum
   }
 }
 
@@ -56,7 +80,8 @@ extension PlanBatch {
       if let cable = row.pointee.incoming { prefetch(cable) }
       if let slot = row.pointee.slot { prefetch(slot) }
     }
-    for row in rows {
+    for row in rows
+    where row.pointee.ownSum == nil || row.pointee.node.takeUnretainedValue().wideSum == nil {
       var next = row.pointee.incoming
       while let cable = next {
         prefetch(cable.pointee.source)
@@ -70,6 +95,10 @@ extension PlanBatch {
 struct Inlet {
   /// Range in `Inlets.wires`.
   var wires: Range<Int>
+  /// Its other cables; nil: these are all.
+  var sum: WideSum?
+  /// Number of its cables.
+  var count: Int { sum?.cables.count ?? wires.count }
   var channels: Int
   /// The parameter that it modulates; negative: an audio input.
   var parameter = -1
@@ -117,13 +146,18 @@ struct Inlets {
   private var modulations: [Modulator] = []
 
   /// Audio inputs first, then the connected parameters and elements, in their order. `all`: cables into the node.
-  mutating func find(_ row: NodeRow.Pointer, _ all: ArraySlice<Wire>) {
+  /// `sum`: the other cables into it, if those are not all.
+  mutating func find(_ row: NodeRow.Pointer, _ all: ArraySlice<Wire>, _ sum: WideSum?) {
     list.removeAll(keepingCapacity: true)
     wires.removeAll(keepingCapacity: true)
     modulations.removeAll(keepingCapacity: true)
     for input in 0..<Int(row.pointee.inputCount) {
       list.append(
         Inlet(wires: collect(Int32(input), from: all), channels: max(Int(row.channels[input]), 1)))
+    }
+    if let sum {
+      list[0].sum = sum
+      return
     }
     for index in all.indices {
       if let (target, isRatio) = all[index].row.modulated {
@@ -161,7 +195,7 @@ struct Inlets {
   }
 
   func needsMix(_ inlet: Inlet) -> Bool {
-    guard inlet.wires.count == 1 else { return inlet.wires.count > 1 }
+    guard inlet.count == 1 else { return inlet.count > 1 }
     let cable = wires[inlet.wires.lowerBound].row
     guard cable.isDirect else { return true }
     return !cable.isStraight && !Self.isSelection(cable.gains(to: inlet.channels))
@@ -169,7 +203,8 @@ struct Inlets {
 
   /// True when every channel gets the same.
   func isUniform(_ inlet: Inlet) -> Bool {
-    inlet.parameter < 0 && inlet.channels > 1 && wires[inlet.wires].allSatisfy { $0.row.isSpread }
+    if let sum = inlet.sum { return sum.isUniform(channels: inlet.channels) }
+    return inlet.parameter < 0 && inlet.channels > 1 && wires[inlet.wires].allSatisfy { $0.row.isSpread }
   }
 
   /// True when channels pass unchanged, so that pointers do the work of a map.

@@ -116,17 +116,27 @@ struct PlanCompiler {
       next += 1
       local.removeAll(keepingCapacity: true)
       for row in job.rows { for _ in 0..<row.pointee.outputCount { local.append(0) } }
+      func read(_ cable: CableRow.Pointer) {
+        guard cable.pointee.output >= 0, !cable.pointee.isDelayed else { return }
+        let source = cable.pointee.source
+        if source.pointee.piece == job.number {
+          local[Int(source.pointee.firstOutput + cable.pointee.output)] += 1
+        } else if source.pointee.crossing == nil {
+          add(source)
+        }
+      }
       for row in job.rows {
+        if !memory.isCut, row.pointee.ownSum != nil,
+          let sum = row.pointee.node.takeUnretainedValue().wideSum
+        {
+          // What the others read has had buffers of its own all the time.
+          for cable in sum.stale { read(cable) }
+          continue
+        }
         var wire = row.pointee.incoming
         while let cable = wire {
+          read(cable)
           wire = cable.pointee.next
-          guard cable.pointee.output >= 0, !cable.pointee.isDelayed else { continue }
-          let source = cable.pointee.source
-          if source.pointee.piece == job.number {
-            local[Int(source.pointee.firstOutput + cable.pointee.output)] += 1
-          } else if source.pointee.crossing == nil {
-            add(source)
-          }
         }
       }
       for row in job.rows where cross(row, local) {
@@ -150,6 +160,8 @@ struct PlanCompiler {
     }
     let old = row.pointee.crossing
     if isCrossing, let old, old.channels == channels { return false }
+    if !isCrossing, old == nil { return false }
+    for cable in row.pointee.node.takeUnretainedValue().outgoing { cable.touchSum() }
     if let old { order.retired.append(old) }
     row.pointee.crossing = isCrossing ? memory.crossings.allocate(channels: channels) : nil
     return isCrossing
@@ -218,10 +230,12 @@ struct PlanCompiler {
     defer { memory.lists = (batch, inlets) }
     for (index, row) in job.rows.enumerated() {
       if index % PlanBatch.size == 0 {
-        batch.read(job.rows[index..<min(index + PlanBatch.size, job.rows.count)], piece: job.number)
+        batch.read(
+          job.rows[index..<min(index + PlanBatch.size, job.rows.count)], piece: job.number,
+          isWhole: memory.isCut)
       }
       let entry = batch.entries[index % PlanBatch.size]
-      inlets.find(row, batch.wires[entry.wires])
+      inlets.find(row, batch.wires[entry.wires], entry.sum)
       for position in inlets.list.indices {
         let inlet = inlets.list[position]
         let isMixed = inlets.needsMix(inlet)

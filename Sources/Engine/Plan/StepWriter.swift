@@ -55,7 +55,7 @@ struct StepWriter {
     _ row: NodeRow.Pointer, _ entry: PlanBatch.Entry, _ wires: ArraySlice<Wire>, _ inlets: Inlets,
     _ buffers: ArraySlice<Int32>
   ) {
-    for wire in wires { cables.append(wire.cable) }
+    if let sum = entry.sum { cables += sum.cables } else { for wire in wires { cables.append(wire.cable) } }
     for (output, buffer) in buffers.enumerated() {
       outputs.append(buffer < 0 ? row.crossingBase(of: output) : channel(Int(buffer)))
     }
@@ -67,7 +67,7 @@ struct StepWriter {
       if inlet.parameter < 0 { inputCount += 1 }
       (ports + position).initialize(
         to: InputPort(
-          channels: zeros, count: inlet.channels, isSilent: true, isConnected: !inlet.wires.isEmpty))
+          channels: zeros, count: inlet.channels, isSilent: true, isConnected: inlet.count > 0))
       var binding = binding(inlet, inlets.wires[inlet.wires])
       binding.isFurther =
         inlet.isRatio && position > 0 && inlets.list[position - 1].target == inlet.target
@@ -98,7 +98,7 @@ struct StepWriter {
     step.context.outputs = UnsafePointer(outputs)
     step.bindings = bindings
     // Inputs that get nothing stay silent, as they are. A kernel without end is then a source, as those without inputs are.
-    let isSource = row.pointee.isEndless && inlets.list.allSatisfy(\.wires.isEmpty)
+    let isSource = row.pointee.isEndless && inlets.list.allSatisfy { $0.count == 0 }
     step.inputCount = isSource ? 0 : UInt16(inputCount)
     step.portCount = isSource ? 0 : UInt16(inlets.list.count)
     let isTrimmed = row.pointee.hasAhead && !isRead(outputCount - 1, of: row)
@@ -205,19 +205,23 @@ struct StepWriter {
 
   /// The sum of an inlet's cables.
   private func sum(_ inlet: Inlet, _ wires: ArraySlice<Wire>) -> UnsafeMutablePointer<InletSum> {
-    let sum: UnsafeMutablePointer<InletSum> = wires.count > 1 ? memory.reserveLines(1) : memory.reserve(1)
+    let sum: UnsafeMutablePointer<InletSum> = inlet.count > 1 ? memory.reserveLines(1) : memory.reserve(1)
     let isSilent: UnsafeMutablePointer<Bool> = memory.reserve(1)
     isSilent.initialize(to: true)
-    let sources: UnsafeMutablePointer<MixSource> = memory.reserve(wires.count)
-    for (position, wire) in wires.enumerated() {
-      (sources + position).initialize(to: source(wire, to: inlet.width))
+    let sources: UnsafeMutablePointer<MixSource> = memory.reserve(inlet.count)
+    if let known = inlet.sum {
+      known.copy(wires, to: sources) { source($0, to: inlet.width) }
+    } else {
+      for (position, wire) in wires.enumerated() {
+        (sources + position).initialize(to: source(wire, to: inlet.width))
+      }
     }
     sum.initialize(
       to: InletSum(
         output: OutputPort(base: base(of: inlet), count: inlet.width), silence: isSilent,
-        sources: sources, sourceCount: Int32(wires.count),
+        sources: sources, sourceCount: Int32(inlet.count),
         mayBeDirect: inlet.parameter >= 0 && inlet.channels == 1,
-        few: FewSources(sources, count: wires.count)))
+        few: FewSources(sources, count: inlet.count)))
     return sum
   }
 
