@@ -208,18 +208,17 @@ struct FormulaMachine {
     return sostenuto_where_above(magnitude(x), 4_194_304, x, whole)
   }
 
-  /// Sine, or with one quarter ahead cosine. A whole number of cycles is taken off in three parts, so that digits stay:
-  /// the products with the first two are exact below half a million cycles.
+  /// Sine, or with one quarter ahead cosine. A whole number of half turns is taken off in three parts, so that digits stay:
+  /// the products with the first two are exact below a million half turns. An odd number turns the sine over.
   @inline(__always) @_noLocks private static func sine(_ x: Frames, _ ahead: Float) -> Frames {
-    let cycles = floor(x * 0.159_154_94 + 0.5)
-    let coarse = x - cycles * 6.25 - cycles * 0.033_203_125
-    let rest = coarse + cycles * 0.000_017_817_820_4
-    // Quarters, -2...3, or beyond where a large angle's cycles were rounded the other way; beyond one it turns back.
-    var quarters = rest * 0.636_619_77 + ahead
-    quarters = quarters - choice(quarters - 2, 4, 0)
-    quarters = quarters + choice(-2 - quarters, 4, 0)
-    let size = magnitude(quarters)
-    let folded = copySign(sostenuto_lesser(size, 2 - size), quarters)
-    return sineOfQuarters(limited(folded, -1, 1))
+    // The sum has the nearest whole number in its low bits.
+    let number = addProduct(Frames(repeating: 0.5 * ahead), x, 0.318_309_89) + 12_582_912
+    let halves = number - 12_582_912
+    var rest = addProduct(x, halves, -3.125)
+    rest = addProduct(rest, halves, -0.016_601_562_5)
+    rest = addProduct(rest, halves, 0.000_008_908_910_2)
+    // A little beyond one where the number of a large angle's half turns was rounded.
+    let quarters = limited(addProduct(Frames(repeating: ahead), rest, 0.636_619_77), -1.25, 1.25)
+    return sostenuto_turned_over(sineOfQuarters(quarters), number)
   }
 }

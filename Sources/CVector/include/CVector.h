@@ -283,6 +283,11 @@ SOSTENUTO_VECTOR void sostenuto_fetch(const void *address, long long bytes) {
   for (long long byte = 512; byte < bytes; byte += 64) __builtin_prefetch(line + byte);
 }
 
+/* v, and its opposite where the lowest bit of `number` is set. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_turned_over(sostenuto_frames v, sostenuto_frames number) {
+  return (sostenuto_frames)((sostenuto_integers)v ^ ((sostenuto_integers)number << 31));
+}
+
 /* A number without its fraction: cvttss2si, of which Swift checks the range. */
 SOSTENUTO_VECTOR int sostenuto_whole(float number) { return (int)number; }
 
