@@ -74,7 +74,7 @@ extension KindCatalogue {
 
   /// A sub-patch, for a node whose kind is the name of one in a library.
   package func fromLibrary(_ node: Node) -> Node? {
-    guard self[node.kind] == nil, let file = definitions?.libraryFile(named: node.kind),
+    guard !has(node.kind), let file = definitions?.libraryFile(named: node.kind),
       let container = kinds.first(where: \.isContainer),
       let parameter = container.parameters.first(where: { $0.fileType == .patch })
     else { return nil }

@@ -258,4 +258,7 @@ public struct KindCatalogue: Sendable {
 
   /// The kind of that name.
   public subscript(_ name: String) -> KindDescription? { byName[name].map { kinds[$0] } }
+
+  /// True if a kind has that name.
+  func has(_ name: String) -> Bool { byName[name] != nil }
 }

@@ -163,7 +163,7 @@ extension Patch {
 
   /// The parameter that a cable between these ports modulates; nil: none, or the kind is unknown.
   public func modulated(by ends: Cable.Ends, catalogue: KindCatalogue) -> ParameterDescription? {
-    self[ends.destination.node].flatMap { catalogue[$0.kind] }?.modulated(at: ends.destination.port)
+    nodes.kind(of: ends.destination.node).flatMap { catalogue[$0] }?.modulated(at: ends.destination.port)
   }
 }
 

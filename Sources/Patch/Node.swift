@@ -8,12 +8,33 @@ public struct NodeID: Hashable, Sendable, Comparable {
   /// Order by number.
   public static func < (a: Self, b: Self) -> Bool { a.raw < b.raw }
 
-  /// A hash by one full multiplication (as in Wang Yi's wyhash), instead of `Hasher`. SipHash protects against keys that
-  /// an attacker chooses; these numbers are the patch's own, and opening a large patch looks each up many times.
-  public func _rawHashValue(seed: Int) -> Int {
-    let mixed = raw ^ UInt64(truncatingIfNeeded: seed) ^ 0x9E37_79B9_7F4A_7C15
+  /// A hash without `Hasher`.
+  public func _rawHashValue(seed: Int) -> Int { QuickHash.value(raw, seed: seed) }
+}
+
+/// A hash by one full multiplication (as in Wang Yi's wyhash), instead of `Hasher`. SipHash protects against keys that
+/// an attacker chooses; these numbers are the patch's own, and opening a large patch looks each up many times.
+package enum QuickHash {
+  package static func value(_ number: UInt64, seed: Int) -> Int {
+    let mixed = number ^ UInt64(truncatingIfNeeded: seed) ^ 0x9E37_79B9_7F4A_7C15
     let product = mixed.multipliedFullWidth(by: 0xD1B5_4A32_D192_ED03)
     return Int(truncatingIfNeeded: product.high ^ product.low)
+  }
+
+  /// Of a cable between two nodes. Of the ports' names only the digits count, by which elements differ: most pairs of nodes
+  /// have one cable, and names that are equal in other spellings of their letters have the same digits.
+  package static func value(
+    from source: UInt64, _ sourcePort: String, to destination: UInt64, _ destinationPort: String, seed: Int
+  ) -> Int {
+    var number = source &* 0xA076_1D64_78BD_642F &+ destination &* 0xE703_7ED1_A0B4_28DB
+    add(sourcePort, to: &number)
+    add(destinationPort, to: &number)
+    return value(number, seed: seed)
+  }
+
+  private static func add(_ port: String, to number: inout UInt64) {
+    number &*= 0x8EBC_6AF0_9C88_C6E3
+    for byte in port.utf8 where byte &- UInt8(ascii: "0") < 10 { number = number &* 31 &+ UInt64(byte) }
   }
 }
 
@@ -130,6 +151,12 @@ public struct Cable: Hashable, Sendable {
     public init(_ source: PortReference, _ destination: PortReference) {
       self.source = source
       self.destination = destination
+    }
+
+    /// A hash without `Hasher`.
+    public func _rawHashValue(seed: Int) -> Int {
+      QuickHash.value(
+        from: source.node.raw, source.port, to: destination.node.raw, destination.port, seed: seed)
     }
   }
 

@@ -27,9 +27,17 @@ public struct ShardedDictionary<Key: Hashable & Sendable, Value: Sendable>: Send
   /// Changes the piece of a key in place.
   private mutating func change<Result>(_ key: Key, _ body: (inout [Key: Value]) -> Result) -> Result {
     let (group, piece) = Self.shard(of: key)
-    let before = groups[group][piece].count
-    defer { count += groups[group][piece].count - before }
-    return body(&groups[group][piece])
+    let (result, growth) = Self.change(&groups[group][piece], body)
+    count += growth
+    return result
+  }
+
+  private static func change<Result>(
+    _ piece: inout [Key: Value], _ body: (inout [Key: Value]) -> Result
+  ) -> (Result, growth: Int) {
+    let before = piece.count
+    let result = body(&piece)
+    return (result, piece.count - before)
   }
 
   /// The value for a key.

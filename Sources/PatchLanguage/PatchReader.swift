@@ -64,6 +64,8 @@ struct Reading {
   private var waiting: [(node: (name: String, container: String), item: Item)] = []
   /// There is something inside a sub-patch.
   private var hasInside = false
+  /// A node sends events.
+  private var hasEvents = false
   /// Sub-patches stay empty, as their files have too many nodes.
   private(set) var isTooLarge = false
 
@@ -78,21 +80,14 @@ struct Reading {
     lines.read(into: &self)
     draft.patch.reserve(nodes: nodes.count, cables: cables.count)
     for index in nodes.indices {
-      guard case .add(let node, let before) = nodes[index].edit,
-        let filled = draft.catalogue.fromLibrary(node)
-      else { continue }
-      nodes[index].edit = .add(filled, before: before)
-    }
-    for item in nodes {
-      if case .add(let node, _) = item.edit, let container = NodePath.container(of: node.name) {
+      guard case .add(let node, let before) = nodes[index].edit else { continue }
+      if let container = NodePath.container(of: node.name) {
         filled.insert(container)
         hasInside = true
       }
+      if let known = draft.catalogue.fromLibrary(node) { nodes[index].edit = .add(known, before: before) }
     }
-    for item in nodes {
-      addNode(item)
-      fill(item)
-    }
+    for item in nodes where addNode(item) { fill(item) }
     // Cables lead to what sub-patches publish. The innermost come first, as others publish them further.
     let publications = patchSettings.enumerated().compactMap { index, item -> (depth: Int, index: Int)? in
       guard case .setPatch(.publish(let name, _)) = item.edit else { return nil }
@@ -103,6 +98,7 @@ struct Reading {
     }
     for item in settings { apply(item) }
     for item in indexedSettings { apply(item) }
+    hasEvents = draft.patch.hasEvents(catalogue: draft.catalogue)
     for item in cables { connect(item) }
     for item in places { apply(item) }
     for item in scenes { apply(item) }
@@ -126,12 +122,15 @@ struct Reading {
     return (draft.patch, diagnostics)
   }
 
-  private mutating func addNode(_ item: Item) {
-    guard case .add(var node, let before) = item.edit else { return }
+  /// Returns true for a sub-patch, which is to be filled.
+  private mutating func addNode(_ item: Item) -> Bool {
+    guard case .add(var node, let before) = item.edit else { return false }
     node.comments = item.comments.tidied
-    let published = draft.catalogue.published(of: node)
+    let kind = draft.catalogue[node.kind]
+    let isContainer = kind?.isContainer == true
+    let published = isContainer ? draft.catalogue.published(of: node) : [:]
     for path in published.keys { node.settings[path] = nil }
-    if let kind = draft.catalogue[node.kind] {
+    if let kind {
       let (settings, refusals) = kind.checked(node)
       for refusal in refusals.prefix(Self.mostRefusals) { report(refusal, item) }
       if refusals.count > Self.mostRefusals {
@@ -151,12 +150,12 @@ struct Reading {
       broken.insert(node.name)
       report(error, item)
     }
+    return isContainer
   }
 
   /// Puts into a sub-patch what its file has, and the values that are its own.
   private mutating func fill(_ item: Item) {
-    guard case .add(let written, _) = item.edit, draft.catalogue[written.kind]?.isContainer == true,
-      let node = draft.patch[named: written.name],
+    guard case .add(let written, _) = item.edit, let node = draft.patch[named: written.name],
       let file = draft.catalogue.definitionFile(of: node), !filled.contains(node.name),
       let definition = draft.catalogue.definitions?.definition(of: file)
     else { return }
@@ -261,7 +260,8 @@ struct Reading {
     let count = draft.patch.cables.count
     guard apply(item) else { return }
     let sendsEvents =
-      draft.patch[named: name.source.node].flatMap { draft.catalogue[$0.kind] }?.outputs.contains(
+      hasEvents
+      && draft.patch[named: name.source.node].flatMap { draft.catalogue[$0.kind] }?.outputs.contains(
         where: \.isEvents) == true
     if hasInside || sendsEvents, let cable = try? draft.patch.existing(name, catalogue: draft.catalogue) {
       do throws(EditError) {

@@ -30,6 +30,13 @@ final class EngineCable {
     /// Frames: `CableSlot.feedbackDelay` if it closes a cycle; otherwise the latency compensation of parallel
     /// paths.
     var delay: Int32
+
+    /// A hash without `Hasher`. Renewals of a cable are told apart, as they fade at the same time.
+    func _rawHashValue(seed: Int) -> Int {
+      let source = UInt64(truncatingIfNeeded: source) ^ UInt64(truncatingIfNeeded: generation) << 33
+      let destination = UInt64(truncatingIfNeeded: destination) ^ UInt64(truncatingIfNeeded: delay) << 33
+      return QuickHash.value(from: source, sourcePort, to: destination, destinationPort, seed: seed)
+    }
   }
 
   let key: Key

@@ -29,16 +29,19 @@ extension Reconciler {
     }
     if let old = intent.cable { fadeOut(old) }
     // An inaudible cable is replaced: it may still exist or not, depending on when the worker last ran.
-    if let known = graph.cables[key], known !== intent.cable, known.isLeaving, isInaudible(known) {
-      graph.remove(known)
-      drop(known)
+    var known = graph.cables[key]
+    if let old = known, old !== intent.cable, old.isLeaving, isInaudible(old) {
+      graph.remove(old)
+      drop(old)
+      known = nil
     }
     // It keeps gains that the patch no longer implies.
-    if graph.cables[key]?.isFixed == true {
+    if known?.isFixed == true {
       graph.renew(intent)
       key = intent.key
+      known = graph.cables[key]
     }
-    if let known = graph.cables[key] {
+    if let known {
       if known.isTail {
         known.isTail = false
         move(known)

@@ -38,9 +38,10 @@ struct Connect: EditVerbs {
           missing, of: draft.patch.name(of: ends).source, count: draft.channels(of: ends.source) ?? 0)
       }
     }
+    if settings == CableSettings() { return }
     if draft.patch.isOutside(ends, catalogue: draft.catalogue) {
       if gain != 0 { throw .hasNoGain(draft.patch.name(of: ends)) }
-    } else if settings != CableSettings(), draft.carriesEvents(ends) {
+    } else if draft.carriesEvents(ends) {
       throw .carriesEvents(draft.patch.name(of: ends))
     }
   }

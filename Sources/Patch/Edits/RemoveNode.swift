@@ -120,6 +120,12 @@ extension Draft {
 }
 
 extension Patch {
+  /// True if any node is of a kind that sends events.
+  package func hasEvents(catalogue: KindCatalogue) -> Bool {
+    let kinds = Set(catalogue.kinds.lazy.filter { $0.outputs.contains(where: \.isEvents) }.map(\.name))
+    return nodes.contains(ofKind: kinds.contains)
+  }
+
   /// The next node in file order.
   func node(after id: NodeID) -> Node? {
     guard let index = nodes.index(forKey: id), index + 1 < nodes.count else { return nil }
