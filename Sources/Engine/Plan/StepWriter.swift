@@ -210,7 +210,12 @@ struct StepWriter {
     isSilent.initialize(to: true)
     let sources: UnsafeMutablePointer<MixSource> = memory.reserve(inlet.count)
     if let known = inlet.sum {
-      known.copy(wires, to: sources) { source($0, to: inlet.width) }
+      var stale = wires.makeIterator()
+      known.copy(to: sources) {
+        let wire = stale.next()!
+        let moves = wire.output >= 0 || wire.row.isDelayed || !wire.row.isStraight && !wire.row.isSpread
+        return (source(wire, to: inlet.width), moves)
+      }
     } else {
       for (position, wire) in wires.enumerated() {
         (sources + position).initialize(to: source(wire, to: inlet.width))

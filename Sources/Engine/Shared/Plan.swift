@@ -324,17 +324,6 @@ struct MixSource: BitwiseCopyable {
   var offset: Float = 0
 }
 
-extension MixSource {
-  /// One that is to be replaced. Worker.
-  static var none: Self {
-    let nowhere: UnsafeMutablePointer<UInt8> = PieceMemory.none()
-    return Self(
-      base: UnsafePointer(PieceMemory.none()), silence: UnsafePointer(PieceMemory.none()),
-      cable: UnsafeMutableRawPointer(nowhere).assumingMemoryBound(to: CableSlot.self),
-      stride: 0, coefficient: 0, count: 0, isDelayed: false)
-  }
-}
-
 /// `destination` channel gets `source` times `coefficient` times the cable's gain.
 struct MixTap: BitwiseCopyable {
   var destination: Int

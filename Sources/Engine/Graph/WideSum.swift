@@ -44,7 +44,7 @@ final class WideSum {
 
   func insert(_ cable: CableRow.Pointer, at place: Int) {
     cables.insert(cable, at: place)
-    sources.insert(MixSource.none, at: place)
+    sources.insert(Self.unwritten, at: place)
     isStale.insert(true, at: place)
     isSpread.insert(false, at: place)
   }
@@ -78,18 +78,21 @@ final class WideSum {
   /// See `Inlet.isUniform`.
   func isUniform(channels: Int) -> Bool { channels > 1 && isSpread.allSatisfy { $0 } }
 
-  /// Copies the sources, once those of the stale cables have been written by `write`.
+  /// Copies the sources, once those of the stale cables have been written by `next`, in their order. It also tells whether what
+  /// the cable reads has another address in each plan.
   func copy(
-    _ wires: ArraySlice<Wire>, to place: UnsafeMutablePointer<MixSource>, _ write: (Wire) -> MixSource
+    to place: UnsafeMutablePointer<MixSource>, _ next: () -> (source: MixSource, isStale: Bool)
   ) {
-    var next = wires.startIndex
-    for index in cables.indices where isStale[index] {
-      let wire = wires[next]
-      next += 1
-      sources[index] = write(wire)
-      isStale[index] =
-        wire.output >= 0 || wire.row.isDelayed || !wire.row.isStraight && !wire.row.isSpread
-    }
+    for index in cables.indices where isStale[index] { (sources[index], isStale[index]) = next() }
     place.initialize(from: sources, count: sources.count)
+  }
+
+  /// Stands for a source until a plan has it.
+  private static var unwritten: MixSource {
+    let nowhere: UnsafeMutablePointer<UInt8> = PieceMemory.none()
+    return MixSource(
+      base: UnsafePointer(PieceMemory.none()), silence: UnsafePointer(PieceMemory.none()),
+      cable: UnsafeMutableRawPointer(nowhere).assumingMemoryBound(to: CableSlot.self),
+      stride: 0, coefficient: 0, count: 0, isDelayed: false)
   }
 }
