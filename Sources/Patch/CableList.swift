@@ -13,7 +13,7 @@ enum CableList: Sendable {
     }
   }
 
-  /// Leads away from the storage while it is changed, so that this has one owner.
+  /// Takes the list out of its storage for a change, so that it has one owner and is not copied.
   private mutating func take() -> Self {
     defer { self = .few([]) }
     return self

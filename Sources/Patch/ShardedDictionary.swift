@@ -1,7 +1,7 @@
 /// A dictionary in many pieces: a modified copy shares all but the changed piece. In a patch of many thousand
 /// cables an edit would otherwise copy them all.
 public struct ShardedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// Pieces, and groups of them. Both are copied with an edit as well.
+  /// Pieces in a group, and groups. An edit copies one piece and one group.
   private static var groupSize: Int { 32 }
   private static var shardCount: Int { groupSize * groupSize }
   private(set) var groups: [[[Key: Value]]]

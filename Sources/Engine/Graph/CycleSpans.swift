@@ -1,7 +1,7 @@
 /// The parts of the execution order within which cycles lie. Worker.
 ///
-/// Where a cycle passes from one place of the order to the next, one of its cables leads back over both. Therefore it lies
-/// within what such cables span together, and an edit elsewhere does not concern it.
+/// A cycle that passes from one place of the order to the next has a cable that leads back over both. Each cycle lies within the
+/// joined spans of such cables, and an edit elsewhere does not concern it.
 struct CycleSpans {
   typealias Ends = (source: NodeRow.Pointer, destination: NodeRow.Pointer)
 

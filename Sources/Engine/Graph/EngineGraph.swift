@@ -46,8 +46,7 @@ final class EngineGraph {
   private var hasForgettable = false
   /// Intents that go through the feedback delay.
   private(set) var feedback: [CableIntent] = []
-  /// Indices of the ends of what has come, or is called otherwise, and of what has gone, since the cycles were last looked
-  /// for.
+  /// Ends, as node indices, of cables that came or were renamed, and of cables that went, since cycles were last decided.
   private(set) var arrived: [(source: Int32, destination: Int32)] = []
   private(set) var gone: [(source: Int32, destination: Int32)] = []
 

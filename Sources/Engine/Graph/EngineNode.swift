@@ -78,7 +78,7 @@ final class EngineNode {
   /// Cables into it, in summing order.
   var incoming: [EngineCable] = []
   var outgoing: [EngineCable] = []
-  /// What the latest plan has of its cables, if they are many.
+  /// The sources of the sum of its cables, as the latest plan has them; nil: they are few.
   var wideSum: WideSum?
   /// Index in the graph.
   var index: Int32 {

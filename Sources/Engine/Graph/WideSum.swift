@@ -30,7 +30,7 @@ final class WideSum {
     }
   }
 
-  /// Those of a node; nil: they are few, or lead elsewhere as well.
+  /// The sum of a node's cables; nil: they are few, or some lead to another input.
   static func find(_ row: NodeRow.Pointer) -> WideSum? {
     var count = 0
     var next = row.pointee.incoming

@@ -58,7 +58,7 @@ struct PlanBatch {
     }
   }
 
-  /// What is kept of a node's cables, if they are many.
+  /// The kept sum of a node with many cables; nil: they are few.
   private static func sum(_ row: NodeRow.Pointer) -> WideSum? {
     guard row.pointee.ownSum != nil else { return nil }
     let node = row.pointee.node.takeUnretainedValue()

@@ -129,7 +129,7 @@ struct PlanCompiler {
         if !memory.isCut, row.pointee.ownSum != nil,
           let sum = row.pointee.node.takeUnretainedValue().wideSum
         {
-          // What the others read has had buffers of its own all the time.
+          // The sources of the other cables have had buffers of their own since an earlier plan.
           for cable in sum.stale { read(cable) }
           continue
         }

@@ -132,7 +132,7 @@ extension Reconciler {
         graph.addIntents(into: row, to: &intents)
       }
       intents.sort()
-      // What leads there from elsewhere comes from a node of its own.
+      // A cable from outside comes from a node of its own.
       sources = intents.map { intent in
         if let number = number(of: graph.rows[Int(sources[intent])]!, in: rows) { return number }
         count += 1
