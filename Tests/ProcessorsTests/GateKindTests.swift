@@ -98,8 +98,10 @@ struct GateKindTests {
       let block = Int.random(in: 1...6, using: &chance) * 64
       // The first block ends above or below the threshold; the second stays between it and the lower one.
       let ends = (0..<channels).map { _ in Bool.random(using: &chance) }
+      // Some blocks before have no frame above.
+      let tops = (0..<6).map { _ in Bool.random(using: &chance) ? Float(1) : -0.1 }
       let signals = ends.map { isAbove in
-        (0..<block - 1).map { _ in Float.random(in: -1...1, using: &chance) } + [isAbove ? 0.9 : -0.9]
+        (0..<block - 1).map { Float.random(in: -1...tops[$0 / 64], using: &chance) } + [isAbove ? 0.9 : -0.9]
           + (0..<128).map { _ in Float.random(in: -0.5 ... -0.1, using: &chance) }
       }
       let bench = KernelBench(
