@@ -99,26 +99,13 @@ final class EngineCable {
   private let rows: RowPool
   private let pools: NodePools
   private var ring: KernelMemory?
-  /// Copy of the audio thread's ramp. The worker uses it to tell when a fade is practically over although
-  /// edits keep restarting it.
-  private var mirror: Ramp
-  private var mirrorTime: Int64 = 0
-  /// Moves of transactions of which it is not known yet when they are executed.
-  private var moves: [(transaction: Int, move: Move)] = []
+  /// Gain with which it began.
+  private var firstGain: Float = 0
+  /// nil: its gain has not moved yet, as that of most cables of a large patch.
+  private var mirror: GainMirror?
   /// The transaction that removed it, and the engine frame of its execution, once known.
   var leavingSince: Int?
   var leavingAt: Int64?
-  private var nextMove: (start: Int64, move: Move)?
-
-  /// A command that moves its gain.
-  struct Move {
-    var target: Float
-    var frames: Int
-    /// See `Ramp.pace`.
-    var pace: Int
-    /// Frames until it begins.
-    var wait: Int
-  }
 
   private(set) var slot: UnsafeMutablePointer<CableSlot>! {
     didSet { row.pointee.slot = slot }
@@ -134,7 +121,6 @@ final class EngineCable {
     destination = route.destination
     input = route.input
     self.target = target
-    mirror = Ramp(target)
     let code =
       switch input {
       case .audio(let port): Int32(port)
@@ -181,32 +167,23 @@ final class EngineCable {
   func remainingWait(at time: Int64) -> Int32 { opensAt <= time ? 0 : wait }
 
   /// `Ramp.pace` of its gain at `time`, as far as the worker knows.
-  func pace(at time: Int64) -> Int {
-    advanceMirror(to: time)
-    return mirror.pace
-  }
+  func pace(at time: Int64) -> Int { mirror?.pace(at: time) ?? 0 }
 
   /// Follows a gain command that takes effect at `time`.
-  func mirror(_ move: Move, at time: Int64) {
-    advanceMirror(to: time)
-    if move.wait == 0 {
-      mirror.move(to: move.target, over: move.frames, pace: move.pace)
-      nextMove = nil
-    } else {
-      nextMove = (CableSlot.start(after: move.wait, from: time), move)
-    }
-  }
+  func follow(_ move: GainMirror.Move, at time: Int64) { makeMirror().follow(move, at: time) }
 
   /// Follows a gain command as soon as it is known when its transaction is executed.
-  func mirror(_ move: Move, of transaction: Int) { moves.append((transaction, move)) }
+  func follow(_ move: GainMirror.Move, of transaction: Int) { makeMirror().follow(move, of: transaction) }
+
+  private func makeMirror() -> GainMirror {
+    if let mirror { return mirror }
+    let made = GainMirror(firstGain)
+    mirror = made
+    return made
+  }
 
   /// Takes note that a transaction was executed at `time`.
-  func beginMoves(of transaction: Int, at time: Int64) {
-    while let first = moves.first, first.transaction <= transaction {
-      mirror(first.move, at: time)
-      moves.removeFirst()
-    }
-  }
+  func beginMoves(of transaction: Int, at time: Int64) { mirror?.beginMoves(of: transaction, at: time) }
 
   /// True while a fade of an edit is under way.
   var isAmidFade: Bool {
@@ -218,27 +195,13 @@ final class EngineCable {
   /// frame decides about it.
   func isInaudible(at time: Int64, isExact: Bool) -> (isInaudible: Bool, isKnown: Bool) {
     guard !carriesEvents, target == 0 else { return (false, true) }
-    let hasMirror = !isMapped && (!isExact || moves.isEmpty)
+    let hasMirror = !isMapped && (!isExact || mirror?.isExact != false)
     if !isExact || !hasMirror {
       // The gain may rise until the command to leave is executed.
       guard let leavingAt, leavingAt < time, slot != nil else { return (false, true) }
     }
-    if hasMirror {
-      advanceMirror(to: time)
-      return (mirror.ceiling < 1e-6, true)
-    }
+    if hasMirror { return ((mirror?.ceiling(at: time) ?? abs(firstGain)) < 1e-6, true) }
     return (Float(bitPattern: slot.pointee.ceilingNow.load(ordering: .relaxed)) < 1e-6, false)
-  }
-
-  private func advanceMirror(to time: Int64) {
-    if let next = nextMove, next.start <= time {
-      mirror.skip(Int(clamping: max(0, next.start - mirrorTime)))
-      mirrorTime = next.start
-      mirror.move(to: next.move.target, over: next.move.frames, pace: next.move.pace)
-      nextMove = nil
-    }
-    mirror.skip(Int(clamping: max(0, time - mirrorTime)))
-    mirrorTime = max(mirrorTime, time)
   }
 
   /// Stretches the rest of its fade to the same time in seconds at another rate, from `time` on. No audio
@@ -246,8 +209,7 @@ final class EngineCable {
   func stretch(by factor: Double, at time: Int64) {
     guard let slot else { return }
     slot.pointee.gain.stretch(by: factor)
-    advanceMirror(to: time)
-    mirror.stretch(by: factor)
+    mirror?.stretch(by: factor, at: time)
     guard case .at(let end) = settling, end > time else { return }
     settling = .at(time + Int64((Double(end - time) * max(factor, 1)).rounded(.up)) + 1)
   }
@@ -396,7 +358,8 @@ final class EngineCable {
   }
 
   func prepare(gain: Float) {
-    mirror = Ramp(gain)
+    firstGain = gain
+    mirror = nil
     adoptSpread()
     let delay = Int(key.delay)
     if delay > 0 { ring = pools.rings.allocate(CableSlot.ringBytes(delay: delay, channels: 64)) }

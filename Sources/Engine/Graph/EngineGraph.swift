@@ -35,9 +35,9 @@ final class EngineGraph {
 
   /// The current node of each identity.
   private(set) var current: [NodeID: EngineNode] = [:]
-  private(set) var nodesByKey: [EngineNode.Key: EngineNode] = [:]
-  private(set) var cables: [EngineCable.Key: EngineCable] = [:]
-  private var intentsByEnds: [Cable.Ends: CableIntent] = [:]
+  private(set) var nodesByKey = ObjectTable<EngineNode>()
+  private(set) var cables = ObjectTable<EngineCable>()
+  private var intentsByEnds = ObjectTable<CableIntent>()
   /// Number of renewals of the cables between two ports, as long as one of them exists or is intended.
   private(set) var generations: [Cable.Ends: Int32] = [:]
   /// Number of revivals of an identity after the blast shield muted its node, as long as it has a node.
@@ -70,8 +70,8 @@ final class EngineGraph {
       node.free()
     }
     for intent in intents { intent?.cable = nil }
-    cables = [:]
-    nodesByKey = [:]
+    cables.removeAll()
+    nodesByKey.removeAll()
   }
 
   /// Reserves capacity, so that the tables of a large patch do not move while they grow.
@@ -97,7 +97,7 @@ final class EngineGraph {
   // MARK: Nodes
 
   func insert(_ node: EngineNode) {
-    nodesByKey[node.key] = node
+    nodesByKey.insert(node)
     if let index = freeNodes.popLast() {
       node.index = index
       nodes[Int(index)] = node
@@ -127,9 +127,9 @@ final class EngineGraph {
 
   /// Gives a node another saved state, which is the one that it has reached.
   func setState(_ state: String, of node: EngineNode) {
-    nodesByKey[node.key] = nil
+    nodesByKey.remove(node.key)
     node.key.state = state
-    nodesByKey[node.key] = node
+    nodesByKey.insert(node)
   }
 
   /// Removes a node and its cables; calls `dropped` for each cable.
@@ -141,7 +141,7 @@ final class EngineGraph {
       remove(cable)
       dropped(cable)
     }
-    nodesByKey[node.key] = nil
+    nodesByKey.remove(node.key)
     node.isGone = true
     order.remove(node.row)
     if node.latency > 0 { latentCount -= 1 }
@@ -217,7 +217,7 @@ final class EngineGraph {
   }
 
   func insert(_ cable: EngineCable) {
-    cables[cable.key] = cable
+    cables.insert(cable)
     cable.source.outgoing.append(cable)
     link(cable)
     cable.destination.row.markPending()
@@ -275,7 +275,7 @@ final class EngineGraph {
   }
 
   func remove(_ cable: EngineCable) {
-    cables[cable.key] = nil
+    cables.remove(cable.key)
     if !cable.key.isFeedback { gone.append((cable.source.index, cable.destination.index)) }
     countReader(-1, of: cable)
     if let index = cable.source.outgoing.lastIndex(where: { $0 === cable }) {
@@ -327,7 +327,7 @@ final class EngineGraph {
   }
 
   func insert(_ intent: CableIntent) {
-    intentsByEnds[intent.ends] = intent
+    intentsByEnds.insert(intent)
     intent.generation = generations[intent.ends] ?? 0
     let standing: CycleBreaker.Standing = intent.route.output == nil ? .events : .new
     var port: Int32 = -1
@@ -360,7 +360,7 @@ final class EngineGraph {
 
   func remove(_ intent: CableIntent) {
     if intent.isFeedback { feedback.removeAll { $0 === intent } }
-    intentsByEnds[intent.ends] = nil
+    intentsByEnds.remove(intent.ends)
     _ = setCompensation(0, at: Int(intent.index))
     let place = Int(intent.index)
     gone.append((intentSources[place], intentDestinations[place]))

@@ -19,6 +19,9 @@ final class EngineNode {
     var device = ""
     /// The kind was unknown when it was made.
     var isPlaceholder = false
+
+    /// A hash without `Hasher`: few nodes of one identity are there at a time.
+    func _rawHashValue(seed: Int) -> Int { QuickHash.value(id.raw, seed: seed) }
   }
 
   var key: Key

@@ -1,6 +1,19 @@
 import Realtime
 import Synchronization
 
+/// Returned pieces of memory, by small sizes. Worker.
+struct FreeLists<Piece> {
+  private var lists: [[Piece]] = []
+
+  /// A returned piece of this size, the latest first; nil: there is none.
+  mutating func take(_ size: Int) -> Piece? { size < lists.count ? lists[size].popLast() : nil }
+
+  mutating func put(_ piece: Piece, _ size: Int) {
+    if size >= lists.count { lists += repeatElement([], count: size + 1 - lists.count) }
+    lists[size].append(piece)
+  }
+}
+
 /// Pool of per-node hot data. Pieces are whole cache lines, side by side in order of creation, which is close
 /// to execution order. Worker.
 final class RowPool {
@@ -10,15 +23,16 @@ final class RowPool {
   private var left = 0
   /// Total bytes of all chunks.
   private var taken = 0
-  /// Returned pieces, by size.
-  private var free: [Int: [UnsafeMutableRawPointer]] = [:]
+  /// Returned pieces, by size in cache lines.
+  private var free = FreeLists<UnsafeMutableRawPointer>()
 
   deinit { chunks.forEach { $0.deallocate() } }
 
   /// Zeroed memory, cache-line aligned.
   func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
-    let size = (bytes + 63) & ~63
-    if let piece = free[size]?.popLast() {
+    let lines = (bytes + 63) / 64
+    let size = lines * 64
+    if let piece = free.take(lines) {
       piece.initializeMemory(as: UInt8.self, repeating: 0, count: size)
       return piece
     }
@@ -40,7 +54,7 @@ final class RowPool {
 
   /// Takes back a piece of `bytes`.
   func recycle(_ piece: UnsafeMutableRawPointer, _ bytes: Int) {
-    free[(bytes + 63) & ~63, default: []].append(piece)
+    free.put(piece, (bytes + 63) / 64)
   }
 }
 

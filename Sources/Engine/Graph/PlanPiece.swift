@@ -141,7 +141,7 @@ final class CrossingPool {
     []
   /// Channels taken of the latest slab.
   private var taken = 0
-  private var free: [Int: [Crossing]] = [:]
+  private var free = FreeLists<Crossing>()
 
   deinit {
     for slab in slabs {
@@ -152,7 +152,7 @@ final class CrossingPool {
 
   /// At least one channel for each output.
   func allocate(channels: Int) -> Crossing {
-    if let known = free[channels]?.popLast() {
+    if let known = free.take(channels) {
       known.flags.initialize(repeating: true, count: channels)
       return known
     }
@@ -169,5 +169,5 @@ final class CrossingPool {
   }
 
   /// Takes back a crossing that no running plan uses.
-  func recycle(_ crossing: Crossing) { free[crossing.channels, default: []].append(crossing) }
+  func recycle(_ crossing: Crossing) { free.put(crossing, crossing.channels) }
 }

@@ -107,8 +107,8 @@ extension Reconciler {
   func start(_ fades: [Fade]) {
     for start in fades {
       let (cable, wait, fade) = (start.cable, start.wait, start.frames)
-      let move = EngineCable.Move(target: cable.target, frames: fade, pace: start.pace, wait: Int(wait))
-      if isExact { cable.mirror(move, at: time) } else { cable.mirror(move, of: request.serial) }
+      let move = GainMirror.Move(target: cable.target, frames: fade, pace: start.pace, wait: Int(wait))
+      if isExact { cable.follow(move, at: time) } else { cable.follow(move, of: request.serial) }
       work.commands.append(
         .gain(
           cable.slot, value: cable.target, frames: Int32(fade), wait: wait,
