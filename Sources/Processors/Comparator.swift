@@ -24,21 +24,23 @@ public struct Comparator: Kernel {
   public static var threshold: Int { @_noLocks get { 0 } }
   public static var hysteresis: Int { @_noLocks get { 1 } }
 
-  /// The last frame of each gate.
-  private var last: PerChannel<Float>
+  /// The channels whose gates are open at the last frame. In the kernel itself: memory of its own would be another cache line
+  /// of each of a thousand comparators.
+  private var open: UInt64 = 0
   /// Every gate is shut, and stays so without a signal.
   private var isAsleep = true
 
-  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    PerChannel<Float>.size(configuration.inputs[0])
-  }
-
-  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
-    last = PerChannel(configuration.inputs[0], 0, memory)
-  }
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
-    last = last.widened(widening, 0, memory)
+    let (before, old, new) = (open, widening.oldInputs[0], widening.inputs[0])
+    open = 0
+    var channel = 0
+    while channel < new {
+      let from = widening.source(of: channel, from: old, to: new)
+      if from >= 0, from < old, before &>> from & 1 > 0 { open |= 1 &<< channel }
+      channel &+= 1
+    }
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
@@ -48,13 +50,13 @@ public struct Comparator: Kernel {
     else { return latch(block) }
     let (input, output) = (block.inputs[0], block.outputs[0])
     guard input.count == 1, output.count == 1 else { return compare(block) }
-    // A shut gate touches nothing: its memory and its output's stay out of the nearest cache.
+    // A shut gate leaves its output's memory out of the nearest cache.
     guard sostenuto_write_above(input[0], output[0], threshold.values[0], true) else {
-      if !isAsleep { (isAsleep, last[0].pointee) = (true, 0) }
+      (isAsleep, open) = (true, 0)
       return .silent
     }
     isAsleep = false
-    last[0].pointee = output[0][blockCapacity &- 1]
+    open = output[0][blockCapacity &- 1] > 0 ? 1 : 0
     return .sounding
   }
 
@@ -65,13 +67,13 @@ public struct Comparator: Kernel {
     let (input, output) = (block.inputs[0], block.outputs[0])
     let threshold = block.parameters[Self.threshold]
     let count = output.count < input.count ? output.count : input.count
-    isAsleep = true
+    (isAsleep, open) = (true, 0)
     var channel = 0
     while channel < count {
       if sostenuto_write_above(input[channel], output[channel], threshold.value(channel), false) {
         isAsleep = false
       }
-      last[channel].pointee = output[channel][blockCapacity &- 1]
+      if output[channel][blockCapacity &- 1] > 0 { open |= 1 &<< channel }
       channel &+= 1
     }
     return isAsleep ? .silent : .sounding
@@ -84,6 +86,8 @@ public struct Comparator: Kernel {
     let rows = Rows(block)
     let all = Gates.all(block.frames)
     let count = output.count < input.count ? output.count : input.count
+    let before = open
+    open = 0
     var (channel, any) = (0, UInt64(0))
     while channel < count {
       let from = input[channel]
@@ -106,10 +110,10 @@ public struct Comparator: Kernel {
         above = sostenuto_greater_bits(from, rows[0]) & all
         stays = sostenuto_greater_bits(from, rows[1]) & all | above
       }
-      let open = latched(above, stays, last[channel].pointee > 0) & all
-      last[channel].pointee = Gates.last(open, block.frames) ? 1 : 0
-      Gates.write(open, output[channel])
-      any |= open
+      let frames = latched(above, stays, before &>> channel & 1 > 0) & all
+      if Gates.last(frames, block.frames) { open |= 1 &<< channel }
+      Gates.write(frames, output[channel])
+      any |= frames
       channel &+= 1
     }
     isAsleep = any == 0 && isSteady
