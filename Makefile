@@ -230,11 +230,12 @@ check-vectors: deps ## Look for single lanes, calls and spills in the machine co
 	  Tools/vectors $$cpu .build-vectors-$$cpu/release/{Realtime,Processors,Sampler,Engine}.build/*.o || well=1; \
 	done; exit $$well
 
-lint: deps-test ## Formatting, doc lines, no Foundation, and a build in which a warning or an undeclared import is an error
+lint: deps-test ## Formatting, doc lines, places of `make mutants`, no Foundation, and a build in which a warning is an error
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
 	@! grep -rn '^import Foundation' Sources  # it brings 38 MB into the program
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests --explicit-target-dependency-import-check error
 	@Tools/document check .build-test/release
+	@Tools/mutants --check
 
 format: ## Format every source file
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)

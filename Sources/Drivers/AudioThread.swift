@@ -54,7 +54,7 @@ public enum ProcessMemory {
   /// thousand small objects, which are allocated faster in large pages. Worker.
   public static func prepare(forText bytes: Int) {
     // Memory use is about 65 bytes per byte of text.
-    if bytes >= 1 << 18 { sostenuto_grow_heap(min(bytes * 72, 1 << 28)) }
+    if bytes >= 1 << 15 { sostenuto_grow_heap(min(bytes * 72, 1 << 28)) }
   }
 
   /// Locks the memory at the first access, for good; false where the system does not permit it.

@@ -1,6 +1,6 @@
 /// Description of a node kind: printed by `sostenuto kinds`, and used to check edits. It stands beside the
-/// kind's kernel, one file per kind.
-public struct KindDescription: Sendable, Identifiable {
+/// kind's kernel, one file per kind. A class, since each look into the catalogue would copy all of a structure's texts and lists.
+public final class KindDescription: Sendable, Identifiable {
   /// Group of kinds in the reference.
   public enum Category: String, Sendable, CaseIterable {
     /// A heading of the reference.
@@ -8,41 +8,41 @@ public struct KindDescription: Sendable, Identifiable {
   }
 
   /// Name in the language.
-  public var name: String
+  public let name: String
   /// One sentence for the reference.
-  public var summary: String
+  public let summary: String
   /// Group in the reference.
-  public var category: Category
+  public let category: Category
   /// Declared inputs; parameters with ports are not among them.
-  public var inputs: [PortDescription]
+  public let inputs: [PortDescription]
   /// Outputs in order.
-  public var outputs: [PortDescription]
+  public let outputs: [PortDescription]
   /// Parameters in order; kernels use these positions.
-  public var parameters: [ParameterDescription]
+  public let parameters: [ParameterDescription]
   /// Connection to the driver; nil: none.
-  public var endpoint: Endpoint?
+  public let endpoint: Endpoint?
   /// Contents of a node's box in the graph.
-  public var face: Face
+  public let face: Face
   /// The computer keyboard plays it in play mode.
-  public var isKeyboard: Bool
+  public let isKeyboard: Bool
   /// Loudness of the output beside that of the input.
-  public var amplification: Amplification
+  public let amplification: Amplification
   /// Estimated time of a block.
-  public var cost: Cost
+  public let cost: Cost
   /// Figures that a node reports while it runs.
-  public var readings: [ReadingDescription]
+  public let readings: [ReadingDescription]
   /// Text parameter that holds the saved state of a kind which has more than its settings; nil: none.
-  public var stateParameter: String?
+  public let stateParameter: String?
   /// The output has the same bits however the frames are split into blocks.
-  public var isSplitInvariant: Bool
+  public let isSplitInvariant: Bool
   /// The latency may change while a node runs, with its parameters or its state.
-  public var latencyVaries: Bool
+  public let latencyVaries: Bool
   /// Its nodes go by tempo, meter and place of the transport, so views show it.
-  public var goesByTransport: Bool
+  public let goesByTransport: Bool
   /// Place of its nodes at the edge of a sub-patch; nil: they are within it.
-  public var boundary: Boundary?
+  public let boundary: Boundary?
   /// A node of the kind is a sub-patch: other nodes are inside it.
-  public var isContainer: Bool
+  public let isContainer: Bool
 
   /// The name.
   public var id: String { name }
@@ -74,6 +74,16 @@ public struct KindDescription: Sendable, Identifiable {
     self.goesByTransport = goesByTransport
     self.boundary = boundary
     self.isContainer = isContainer
+  }
+
+  /// The same kind with more parameters, behind its own.
+  func adding(_ more: [ParameterDescription]) -> KindDescription {
+    KindDescription(
+      name: name, summary: summary, category: category, inputs: inputs, outputs: outputs,
+      parameters: parameters + more, endpoint: endpoint, face: face, isKeyboard: isKeyboard,
+      amplification: amplification, cost: cost, readings: readings, stateParameter: stateParameter,
+      isSplitInvariant: isSplitInvariant, latencyVaries: latencyVaries, goesByTransport: goesByTransport,
+      boundary: boundary, isContainer: isContainer)
   }
 }
 

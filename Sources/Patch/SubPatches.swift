@@ -174,10 +174,11 @@ extension Patch {
   package func withPublished(
     _ node: Node, catalogue: KindCatalogue
   ) -> (node: Node, kind: KindDescription?) {
-    guard var kind = catalogue[node.kind], kind.isContainer, hasInside(node.name) else {
+    guard let kind = catalogue[node.kind], kind.isContainer, hasInside(node.name) else {
       return (node, catalogue[node.kind])
     }
     var node = node
+    var parameters: [ParameterDescription] = []
     for published in published(by: node.name) {
       let inner = self.published(published.node, published.path) ?? (published.node, published.path)
       guard let target = self[named: inner.node],
@@ -187,10 +188,10 @@ extension Patch {
       parameter.defaultValue = parameter.defaultValue(at: inner.path)
       parameter.diagonalValue = nil
       (parameter.name, parameter.dimensions, parameter.requirement) = (published.name, [], nil)
-      kind.parameters.append(parameter)
+      parameters.append(parameter)
       node.settings[ParameterPath(published.name)] = target.settings[inner.path]
     }
-    return (node, kind)
+    return (node, kind.adding(parameters))
   }
 
   /// `depth`: most steps, since two may publish each other.
