@@ -51,12 +51,12 @@ public struct Comparator: Kernel {
     let (input, output) = (block.inputs[0], block.outputs[0])
     guard input.count == 1, output.count == 1 else { return compare(block) }
     // A shut gate leaves its output's memory out of the nearest cache.
-    guard sostenuto_write_above(input[0], output[0], threshold.values[0], true) else {
+    let gate = sostenuto_write_above(input[0], output[0], threshold.values[0], true)
+    guard gate != 0 else {
       (isAsleep, open) = (true, 0)
       return .silent
     }
-    isAsleep = false
-    open = output[0][blockCapacity &- 1] > 0 ? 1 : 0
+    (isAsleep, open) = (false, UInt64(gate &>> 1))
     return .sounding
   }
 
@@ -70,10 +70,9 @@ public struct Comparator: Kernel {
     (isAsleep, open) = (true, 0)
     var channel = 0
     while channel < count {
-      if sostenuto_write_above(input[channel], output[channel], threshold.value(channel), false) {
-        isAsleep = false
-      }
-      if output[channel][blockCapacity &- 1] > 0 { open |= 1 &<< channel }
+      let gate = sostenuto_write_above(input[channel], output[channel], threshold.value(channel), false)
+      if gate != 0 { isAsleep = false }
+      open |= UInt64(gate &>> 1) &<< UInt64(truncatingIfNeeded: channel)
       channel &+= 1
     }
     return isAsleep ? .silent : .sounding

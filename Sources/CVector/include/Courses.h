@@ -77,15 +77,21 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_ones(unsigned bits) {
   return (sostenuto_frames)(set & 0x3f800000);
 }
 
-/* One where a frame of 64 is above a level, else zero. True: in some frame it is. `mayBeLeft`: otherwise nothing is written. */
-SOSTENUTO_VECTOR _Bool sostenuto_write_above(const float *v, float *to, float level, _Bool mayBeLeft) {
+/* One where a frame of 64 is above a level, else zero. Bit 0 of the result: some frame is; bit 1: the last one is. `mayBeLeft`: where
+   none is, nothing is written. */
+SOSTENUTO_VECTOR unsigned sostenuto_write_above(const float *v, float *to, float level, _Bool mayBeLeft) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
+  typedef _Bool flags __attribute__((ext_vector_type(16)));
   sostenuto_integers open[4];
   for (int part = 0; part < 4; part++) open[part] = *(const frames_of_memory *)(v + part * 16) > level;
   const _Bool any = __builtin_reduce_or((open[0] | open[1]) | (open[2] | open[3])) != 0;
   if (mayBeLeft && !any) return 0;
   for (int part = 0; part < 4; part++) *(frames_of_memory *)(to + part * 16) = (sostenuto_frames)(open[part] & 0x3f800000);
-  return any;
+  /* Not read back from `to`: it was written but now. */
+  const flags last = __builtin_convertvector(open[3], flags);
+  unsigned short bits;
+  __builtin_memcpy(&bits, &last, 2);
+  return (unsigned)any | bits >> 15 << 1;
 }
 
 /* Of 64 frames of two gates: one where both are open, where any is (1), or where one alone is (2), else zero. True: in some
