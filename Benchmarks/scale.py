@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How the cost of a patch grows with its nodes: opening, blocks, edits, reports, undo, memory.
 
-    scale.py SCALE [--sizes 100,1000,10000,100000] [--form groups|chain|sum|web|loops] [--repeat 3]
+    scale.py SCALE [--sizes 100,1000,10000,100000] [--form groups|chain|sum|web|latent|loops] [--repeat 3]
 
 Milliseconds of processor time, the best of some turns. `slope` is by which power of the size a row grows from the
 second largest patch to the largest: 1 is a straight line, 0 does not grow.

@@ -5,7 +5,7 @@ import Session
 
 /// Times one session with a patch of many nodes (`make bench-scale`): prints a name, a tab and milliseconds of processor time
 /// a line. The arguments are the number of nodes, a path for the patch, and its form: `groups` by default, `chain`, `sum`,
-/// `web`, `loops`.
+/// `web`, `latent`, `loops`.
 @main @MainActor enum Scale {
   static func main() throws {
     guard CommandLine.arguments.count >= 3, let count = Int(CommandLine.arguments[1]) else {
@@ -87,7 +87,8 @@ import Session
     ]
   }
 
-  /// Gains in one chain; gains into one mixer; a web of gains with two cables each; or short loops in a chain of gains.
+  /// Gains in one chain; gains into one mixer; a web of gains with two cables each, and one in which every thousandth node is late;
+  /// or short loops in a chain of gains.
   private static func patch(of count: Int, _ form: String) -> String {
     var text = "sostenuto 1\n\nnode tone oscillator freq=220Hz level=-60dB\n"
     for i in 0..<2 { text += "\nnode lone\(i) oscillator freq=\(300 + i)Hz level=-60dB\n" }
@@ -97,9 +98,13 @@ import Session
       return Int(random >> 33) % bound
     }
     for i in 0..<count - 5 {
+      let isLate = form == "latent" && i % 1000 == 500
+      let kind = isLate ? "distortion oversample=2" : "gain gain=\(i % 2 == 0 ? 0.5 : -0.5)dB"
       text +=
-        "\nnode n\(i) gain gain=\(i % 2 == 0 ? 0.5 : -0.5)dB\nconnect \(i == 0 || form == "sum" ? "tone" : "n\(i - 1)") -> n\(i)\n"
-      if form == "web", i > 1 { text += "connect n\(i - 2 - next(min(i - 1, 2000))) -> n\(i) gain=-20dB\n" }
+        "\nnode n\(i) \(kind)\nconnect \(i == 0 || form == "sum" ? "tone" : "n\(i - 1)") -> n\(i)\n"
+      if form == "web" || form == "latent", i > 1 {
+        text += "connect n\(i - 2 - next(min(i - 1, 2000))) -> n\(i) gain=-20dB\n"
+      }
       if form == "loops", i % 50 == 49 { text += "connect n\(i) -> n\(i - 4) gain=-40dB\n" }
     }
     if form == "sum" {

@@ -160,13 +160,11 @@ import Testing
   }
 
   @Test func aKindThatCannotRunIsRefused() {
-    var flexible = NodeKind.timesDescription
-    flexible.inputs[0].format = .flexible
+    let flexible = NodeKind.timesDescription(input: .flexible)
     #expect(throws: KindError.flexiblePort("in")) {
       try NodeKind(flexible, functions: sostenuto_test_kind())
     }
-    var crossfaded = NodeKind.timesDescription
-    crossfaded.parameters[0].smoothing = .crossfade
+    let crossfaded = NodeKind.timesDescription(smoothing: .crossfade)
     #expect(throws: KindError.crossfade("factor")) {
       try NodeKind(crossfaded, functions: sostenuto_test_kind())
     }

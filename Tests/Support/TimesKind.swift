@@ -5,12 +5,15 @@ import Patch
 extension NodeKind {
   /// Description of `times`, a kind written in C (Tests/CForeign), which a test adds while the program runs: it
   /// multiplies by `factor`, and has all that a kind from outside may have.
-  public static var timesDescription: KindDescription {
+  public static func timesDescription(
+    input: PortDescription.Format = .channels(1), smoothing: ParameterDescription.Smoothing = .ramp
+  ) -> KindDescription {
     KindDescription(
       name: "times", summary: "Multiplies.", category: .effect,
-      inputs: [PortDescription("in", .channels(1))], outputs: [PortDescription("out", .channels(1))],
+      inputs: [PortDescription("in", input)], outputs: [PortDescription("out", .channels(1))],
       parameters: [
-        ParameterDescription("factor", "Its factor.", range: 0...8, default: .number(2, .none)),
+        ParameterDescription(
+          "factor", "Its factor.", range: 0...8, default: .number(2, .none), smoothing: smoothing),
         ParameterDescription(
           "lag", "Its latency in frames.", form: .integer, range: 0...64, default: .number(0, .none),
           smoothing: .kernel),
@@ -23,6 +26,6 @@ extension NodeKind {
 
   /// The kind `times`.
   public static func times() throws -> NodeKind {
-    try NodeKind(timesDescription, functions: sostenuto_test_kind())
+    try NodeKind(timesDescription(), functions: sostenuto_test_kind())
   }
 }

@@ -98,7 +98,10 @@ final class EngineCable {
   let row: CableRow.Pointer
   private let rows: RowPool
   private let pools: NodePools
-  private var ring: KernelMemory?
+  /// Memory of its delay, for the channels of its source.
+  private var ring: KernelMemory? {
+    didSet { row.pointee.ring = ring?.base.assumingMemoryBound(to: Float.self) }
+  }
   /// Gain with which it began.
   private var firstGain: Float = 0
   /// nil: its gain has not moved yet, as that of most cables of a large patch.
@@ -362,9 +365,21 @@ final class EngineCable {
     mirror = nil
     adoptSpread()
     let delay = Int(key.delay)
-    if delay > 0 { ring = pools.rings.allocate(CableSlot.ringBytes(delay: delay, channels: 64)) }
+    if delay > 0 { ring = pools.rings.allocate(CableSlot.ringBytes(delay: delay, channels: sourceWidth)) }
     slot = pools.slots.allocate(MemoryLayout<CableSlot>.stride).bindMemory(to: CableSlot.self, capacity: 1)
     slot.initialize(to: CableSlot(gain: gain, delay: delay, ring: ring?.base, carriesEvents: carriesEvents))
+  }
+
+  /// Memory of its delay for a source that has widened; nil: it has no delay, or room enough. `width`: channels of the source
+  /// before. The old memory is in use until the command is executed.
+  func widenRing(from width: Int) -> (command: Command, garbage: KernelMemory)? {
+    guard let old = ring, sourceWidth > width else { return nil }
+    let wide = old.another(CableSlot.ringBytes(delay: Int(key.delay), channels: sourceWidth))
+    ring = wide
+    let command = Command.widenRing(
+      slot, memory: wide.base, from: Int32(width), to: Int32(sourceWidth),
+      isDiscrete: source.hasDiscreteChannels)
+    return (command, old)
   }
 
   func free() {

@@ -31,11 +31,9 @@ extension Reconciler {
         if !cable.followEnds(), let intent = graph[cable.patchEnds], intent.cable === cable {
           outgrown.append(intent)
         }
-        guard cable.key.delay > 0, cable.sourceWidth > widths else { continue }
-        work.commands.append(
-          .widenRing(
-            cable.slot, from: Int32(widths), to: Int32(cable.sourceWidth),
-            isDiscrete: cable.source.hasDiscreteChannels))
+        guard let (command, garbage) = cable.widenRing(from: widths) else { continue }
+        work.commands.append(command)
+        work.garbage.append(.memory(garbage))
       }
     }
     return outgrown

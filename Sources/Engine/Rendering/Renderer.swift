@@ -339,8 +339,8 @@ public final class Renderer: @unchecked Sendable {
       node.pointee.widenParameters(widening)
       countMove()
     case .meters(let node, let meters, let count): node.pointee.use(meters, count: Int(count))
-    case .widenRing(let cable, let from, let to, let isDiscrete):
-      cable.pointee.widen(from: Int(from), to: Int(to), isDiscrete: isDiscrete)
+    case .widenRing(let cable, let memory, let from, let to, let isDiscrete):
+      cable.pointee.widen(from: Int(from), to: Int(to), isDiscrete: isDiscrete, into: memory)
     case .maps(let next): maps = next
     case .notes(let next):
       notes = next

@@ -26,8 +26,10 @@ enum Command {
   case widen(UnsafeMutablePointer<NodeSlot>, memory: UnsafeMutableRawPointer, Widening)
   /// A node that has widened gets meters for all of its channels.
   case meters(UnsafeMutablePointer<NodeSlot>, UnsafeMutablePointer<ChannelMeter>, count: Int32)
-  /// The source of a delayed cable has widened.
-  case widenRing(UnsafeMutablePointer<CableSlot>, from: Int32, to: Int32, isDiscrete: Bool)
+  /// The source of a delayed cable has widened; `memory`: zeroed, for all of its channels.
+  case widenRing(
+    UnsafeMutablePointer<CableSlot>, memory: UnsafeMutableRawPointer, from: Int32, to: Int32, isDiscrete: Bool
+  )
   /// The maps from now on; nil: none.
   case maps(UnsafeMutablePointer<MapTable>?)
   /// The lengths of notes from now on; nil: none.

@@ -286,7 +286,7 @@ struct CableSlot: ~Copyable {
 
   /// Delayed cables only. Per channel: `ringFrames`, a copy of the first cell so that reads can run past the
   /// end, and padding for whole vectors.
-  let ring: UnsafeMutablePointer<Float>?
+  private(set) var ring: UnsafeMutablePointer<Float>?
   let delay: Int
   /// A power of two.
   let ringFrames: Int
@@ -339,7 +339,7 @@ struct CableSlot: ~Copyable {
   /// Bytes of the ring of a delayed cable.
   static func ringBytes(delay: Int, channels: Int) -> Int { channels * (ringFrames(delay: delay) + 80) * 4 }
 
-  /// `ring`: zeroed memory of `ringBytes` for a delayed cable, which outlives the slot. Worker.
+  /// `ring`: zeroed memory of `ringBytes` for a delayed cable, in use until the slot is freed or widens. Worker.
   init(gain: Float, delay: Int, ring: UnsafeMutableRawPointer?, carriesEvents: Bool) {
     self.gain = Ramp(gain)
     gainNow = Atomic(gain.bitPattern)
@@ -384,21 +384,20 @@ struct CableSlot: ~Copyable {
     if nextStart < .max { nextTarget = value } else { gain.move(to: value, over: frames) }
   }
 
-  /// Follows the widening of its source: the ring's channels move as the source's do. Audio thread.
-  @_noLocks func widen(from: Int, to: Int, isDiscrete: Bool) {
-    guard let ring else { return }
-    // Downwards, since a channel never continues one behind it.
-    var channel = to &- 1
-    while channel >= 0 {
+  /// Follows the widening of its source: the ring's channels move, as the source's do, into zeroed `memory` for all of them.
+  /// Audio thread.
+  @_noLocks mutating func widen(
+    from: Int, to: Int, isDiscrete: Bool, into memory: UnsafeMutableRawPointer
+  ) {
+    guard let old = ring else { return }
+    let new = memory.assumingMemoryBound(to: Float.self)
+    var channel = 0
+    while channel < to {
       let source = Widening.source(of: channel, from: from, to: to, isDiscrete: isDiscrete)
-      let target = ring + channel &* ringStride
-      if source < 0 {
-        setMemory(target, 0, ringStride &* 4)
-      } else if source != channel {
-        copyMemory(target, ring + source &* ringStride, ringStride &* 4)
-      }
-      channel &-= 1
+      if source >= 0 { copyMemory(new + channel &* ringStride, old + source &* ringStride, ringStride &* 4) }
+      channel &+= 1
     }
+    ring = new
   }
 
   /// Begins the waiting move. Audio thread.
