@@ -50,6 +50,7 @@ let package = Package(
       name: "Engine",
       dependencies: [
         "Patch", "Realtime", "Processors", "Sampler", "CKind", "CVector",
+        .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "OrderedCollections", package: "swift-collections"),
       ]),
     .target(

@@ -36,6 +36,11 @@ import Testing
     return nil
   }
 
+  /// Latency compensation of each cable, in frames.
+  private static func compensations(_ graph: EngineGraph) -> [Cable.Ends: Int32] {
+    Dictionary(uniqueKeysWithValues: graph.intents.compactMap { $0.map { ($0.ends, $0.compensation) } })
+  }
+
   private static func difference(_ text: String, _ steps: [TestSupport.Step], length: Int, threads: Int = 1)
     -> String?
   {
@@ -51,6 +56,10 @@ import Testing
       if let fault = fault(of: benches[0].engine.graph) { return "\(step.line): \(fault)" }
       let loops = benches.map { Set($0.engine.graph.feedback.map(\.ends)) }
       if loops[0] != loops[1] { return "\(step.line): \(loops[0]) are delayed instead of \(loops[1])" }
+      let late = benches.map { compensations($0.engine.graph) }
+      if let (ends, frames) = late[0].first(where: { late[1][$0.key] != $0.value }) {
+        return "\(step.line): \(ends) is delayed by \(frames) frames instead of \(late[1][ends] ?? 0)"
+      }
       let counts = benches.map { $0.engine.report().steps }
       if threads == 1, counts[0] != counts[1] {
         return "\(step.line): \(counts[0]) steps instead of \(counts[1])"
@@ -131,6 +140,44 @@ import Testing
       seed: seed, of: try Draft(text).patch, kinds: ["gain", "mix", "delay"], standing: ["out", "voice"])
     let steps = RandomLines.steps(lawLength(150), mostFrames: 700, from: lines)
     expectLaw("pieces of loops", seed: seed, steps) { Self.difference(text, $0, length: length) }
+  }
+
+  /// Nodes with latencies among others without, cables of any length between them, and loops: an edit aligns the paths behind it
+  /// only.
+  @Test(arguments: lawSeeds, [3, 50]) func pathsElsewhereStayAligned(seed: UInt64, length: Int) throws {
+    print("seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    let count = 30
+    let names = (0..<count).shuffled(using: &random).map { "n\($0)" }
+    let kinds = [
+      "gain", "mix", "gain", "limiter", "distortion oversample=2", "distortion oversample=4", "matrix",
+    ]
+    var text = "node voice oscillator shape=saw freq=220Hz level=-40dB\nnode out output\n"
+    for (place, name) in names.enumerated() {
+      text += "node \(name) \(kinds.randomElement(using: &random)!)\n"
+      text += "connect \(place == 0 ? "voice" : names[place - 1]) -> \(name)\n"
+      guard place > 1 else { continue }
+      let other = Int.random(in: 0..<place - 1, using: &random)
+      let isBackwards = Int.random(in: 0..<8, using: &random) == 0
+      let ends = isBackwards ? (name, names[other]) : (names[other], name)
+      text += "connect \(ends.0) -> \(ends.1) gain=-20dB\n"
+    }
+    text += "connect \(names[count - 1]) -> out\nconnect voice -> out\n"
+    let lines = RandomLines(
+      seed: seed, of: try Draft(text).patch, kinds: ["gain", "mix", "distortion", "limiter", "filter"],
+      standing: ["out", "voice"])
+    let steps = RandomLines.steps(lawLength(150), mostFrames: 700, from: lines).flatMap {
+      step -> [TestSupport.Step] in
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0: return [step, .init(frames: 300, line: "undo"), .init(frames: 20, line: "redo")]
+      case 1:
+        let times = [1, 2, 4].randomElement(using: &random)!
+        let name = names.randomElement(using: &random)!
+        return [step, .init(frames: 90, line: "set \(name).oversample \(times)")]
+      default: return [step]
+      }
+    }
+    expectLaw("pieces of late paths", seed: seed, steps) { Self.difference(text, $0, length: length) }
   }
 
   /// A cycle is opened, and its nodes leave the place of the cable that had closed it by cables that lie elsewhere: that cable

@@ -26,8 +26,11 @@ final class EngineGraph {
   /// Latency of each node, by index.
   private(set) var latencies: [Int32] = []
   private var latentCount = 0
+  /// Latency at the outputs of each node, by index, as the paths were last aligned: that of the longest path to it and its own.
+  private(set) var outputLatencies: [Int32] = []
+  private var lateCount = 0
   /// True when latency compensation has anything to do.
-  var isLatent: Bool { latentCount > 0 || compensatedCount > 0 }
+  var isLatent: Bool { latentCount > 0 || lateCount > 0 || compensatedCount > 0 }
   private var freeNodes: [Int32] = []
   private var freeIntents: [Int32] = []
   private(set) var nodeCount = 0
@@ -49,6 +52,8 @@ final class EngineGraph {
   /// Ends, as node indices, of cables that came or were renamed, and of cables that went, since cycles were last decided.
   private(set) var arrived: [(source: Int32, destination: Int32)] = []
   private(set) var gone: [(source: Int32, destination: Int32)] = []
+  /// Nodes, by index, whose latency has changed since then.
+  private var shifted: [Int32] = []
 
   /// Nodes that are still audible but no longer in the patch.
   private(set) var leaving: [EngineNode] = []
@@ -79,6 +84,7 @@ final class EngineGraph {
     nodes.reserveCapacity(nodeCount)
     rows.reserveCapacity(nodeCount)
     latencies.reserveCapacity(nodeCount)
+    outputLatencies.reserveCapacity(nodeCount)
     firstIntents.reserveCapacity(nodeCount)
     current.reserveCapacity(nodeCount)
     nodesByKey.reserveCapacity(nodeCount)
@@ -103,11 +109,13 @@ final class EngineGraph {
       nodes[Int(index)] = node
       rows[Int(index)] = node.row
       latencies[Int(index)] = node.latency
+      _ = setOutputLatency(0, at: Int(index))
     } else {
       node.index = Int32(nodes.count)
       nodes.append(node)
       rows.append(node.row)
       latencies.append(node.latency)
+      outputLatencies.append(0)
       firstIntents.append(-1)
     }
     node.row.markPending()
@@ -123,6 +131,16 @@ final class EngineGraph {
     latentCount += (frames > 0 ? 1 : 0) - (node.latency > 0 ? 1 : 0)
     node.latency = frames
     latencies[Int(node.index)] = frames
+    shifted.append(node.index)
+  }
+
+  /// Sets the latency at a node's outputs, in frames. Returns true if that is a change.
+  func setOutputLatency(_ frames: Int32, at place: Int) -> Bool {
+    let old = outputLatencies[place]
+    guard frames != old else { return false }
+    lateCount += (frames > 0 ? 1 : 0) - (old > 0 ? 1 : 0)
+    outputLatencies[place] = frames
+    return true
   }
 
   /// Gives a node another saved state, which is the one that it has reached.
@@ -146,6 +164,7 @@ final class EngineGraph {
     order.remove(node.row)
     if node.latency > 0 { latentCount -= 1 }
     latencies[Int(node.index)] = 0
+    _ = setOutputLatency(0, at: Int(node.index))
     nodes[Int(node.index)] = nil
     rows[Int(node.index)] = nil
     freeNodes.append(node.index)
@@ -387,8 +406,11 @@ final class EngineGraph {
     }
   }
 
-  /// Forgets what has come and gone, once the cycles are known.
-  func forgetChanges() { (arrived, gone) = ([], []) }
+  /// Nodes, by index, whose cables or latencies have changed; some of them may be gone.
+  var touchedInputs: [Int32] { arrived.map(\.destination) + gone.map(\.destination) + shifted }
+
+  /// Forgets what has come, gone and changed, once cycles and latencies are known.
+  func forgetChanges() { (arrived, gone, shifted) = ([], [], []) }
 
   /// Makes `cable` the one that realises the intent.
   func setCable(_ cable: EngineCable, of intent: CableIntent) {

@@ -7,13 +7,11 @@ extension Reconciler {
   struct Arrangement {
     /// Intents that get or lose the feedback delay, or another latency compensation.
     var changed: [CableIntent] = []
-    /// Frames until a new node's output is complete, by index; empty: at once.
-    var readiness: [Int32] = []
+    /// Frames until the output of a new node is complete, by its index.
+    var readiness: [Int32: Int32] = [:]
 
     /// Frames until what the node sends is complete.
-    func readiness(of node: EngineNode) -> Int32 {
-      Int(node.index) < readiness.count ? readiness[Int(node.index)] : 0
-    }
+    func readiness(of node: EngineNode) -> Int32 { readiness[node.index] ?? 0 }
   }
 
   /// Sorts the union of wanted and fading cables, decides which intents need the feedback delay, and aligns
@@ -23,8 +21,8 @@ extension Reconciler {
     // A large part of the patch is sorted as a whole.
     let isBulk = graph.order.forgets || arriving.count > 16 && arriving.count > graph.nodeCount / 16
     if isBulk { sortAll(&arrangement) } else { sort(arriving, changed, &arrangement) }
+    if graph.isLatent { alignPaths(&arrangement, arriving: arriving, isBulk: isBulk) }
     graph.forgetChanges()
-    if graph.isLatent { alignPaths(&arrangement, arriving: arriving) }
     return arrangement
   }
 

@@ -1,3 +1,4 @@
+import HeapModule
 import Patch
 
 // Latency compensation of parallel paths. Worker.
@@ -8,66 +9,101 @@ extension Reconciler {
   /// A path's latency is the sum of its nodes' latencies, from its source. Cables into parameters and
   /// feedback cables are neither compensated nor counted. Sound on a cycle is late by the 64 frames and by
   /// the latency of the cycle's nodes.
-  func alignPaths(_ arrangement: inout Arrangement, arriving: [EngineNode]) {
-    let count = graph.nodes.count
-    let intentCount = graph.intents.count
-    let (sources, destinations, ports) = (graph.intentSources, graph.intentDestinations, graph.intentPorts)
-    var counts = [Bool](repeating: false, count: intentCount)
-    for intent in 0..<intentCount where sources[intent] >= 0 && ports[intent] >= 0 { counts[intent] = true }
-    for intent in graph.feedback { counts[Int(intent.index)] = false }
-    // Intents grouped by source.
-    var first = [Int](repeating: 0, count: count + 1)
-    for intent in 0..<intentCount where counts[intent] { first[Int(sources[intent]) + 1] += 1 }
-    for node in 0..<count { first[node + 1] += first[node] }
-    var next = first
-    var bySource = [Int](repeating: 0, count: first[count])
-    for intent in 0..<intentCount where counts[intent] {
-      let source = Int(sources[intent])
-      bySource[next[source]] = intent
-      next[source] += 1
-    }
+  ///
+  /// From the nodes that the edit touches, in execution order, as far as latencies change. `isBulk`: all nodes are looked at.
+  func alignPaths(_ arrangement: inout Arrangement, arriving: [EngineNode], isBulk: Bool) {
+    var alignment = PathAlignment(graph, arriving: isFirst ? [] : arriving)
+    let touched = graph.touchedInputs + arrangement.changed.map(\.route.destination.index)
+    let most = graph.nodeCount / 4
+    if isBulk || !alignment.follow(touched + arriving.map(\.index), most: most) { alignment.alignAll() }
+    arrangement.changed += alignment.changed
+    arrangement.readiness = alignment.readiness
+  }
+}
 
-    var isNew = [Bool](repeating: false, count: count)
-    if !isFirst { for node in arriving { isNew[Int(node.index)] = true } }
-    /// Latency at the first audio input of each node, at its other inputs, and at its outputs.
-    var firstInput = [Int32](repeating: 0, count: count)
-    var otherInputs: [Input: Int32] = [:]
-    var latest = [Int32](repeating: 0, count: count)
-    var output = [Int32](repeating: 0, count: count)
-    var readiness = [Int32](repeating: 0, count: count)
-    for row in graph.order.rows {
-      let node = Int(row.pointee.index)
-      let own = graph.latencies[node]
-      output[node] = latest[node] + own
-      // The node's own filters take as long again to fill. Its inputs may be delayed by everything upstream.
-      readiness[node] = isNew[node] ? readiness[node] + latest[node] + 2 * own : 0
-      for position in first[node]..<first[node + 1] {
-        let intent = bySource[position]
-        let destination = Int(destinations[intent])
-        if ports[intent] == 0 {
-          firstInput[destination] = max(firstInput[destination], output[node])
-        } else {
-          let input = Input(node: destinations[intent], port: ports[intent])
-          otherInputs[input] = max(otherInputs[input] ?? 0, output[node])
-        }
-        latest[destination] = max(latest[destination], output[node])
-        readiness[destination] = max(readiness[destination], readiness[node])
-      }
-    }
-    for intent in 0..<intentCount where sources[intent] >= 0 {
-      var delay: Int32 = 0
-      if counts[intent] {
-        let input = Input(node: destinations[intent], port: ports[intent])
-        let wanted = ports[intent] == 0 ? firstInput[Int(destinations[intent])] : otherInputs[input] ?? 0
-        delay = wanted - output[Int(sources[intent])]
-      }
-      if let intent = graph.setCompensation(delay, at: intent) { arrangement.changed.append(intent) }
-    }
-    arrangement.readiness = readiness
+/// One pass over paths whose latencies may have changed. Worker.
+private struct PathAlignment {
+  /// Intents with another compensation.
+  private(set) var changed: [CableIntent] = []
+  /// Frames until the output of a new node is complete, by its index.
+  private(set) var readiness: [Int32: Int32] = [:]
+
+  private let graph: EngineGraph
+  private let arriving: Set<Int32>
+  private let feedback: Set<Int32>
+  /// Intents into a node, and the latency at each of its inputs; room that stays from node to node.
+  private var intents: [Int] = []
+  private var latest: [Int32] = []
+
+  /// A node at its place in the execution order.
+  private struct Stop: Comparable {
+    let order: Int
+    let row: NodeRow.Pointer
+
+    static func < (a: Stop, b: Stop) -> Bool { a.order < b.order }
   }
 
-  private struct Input: Hashable {
-    var node: Int32
-    var port: Int32
+  init(_ graph: EngineGraph, arriving: [EngineNode]) {
+    self.graph = graph
+    self.arriving = Set(arriving.map(\.index))
+    feedback = Set(graph.feedback.map(\.index))
+  }
+
+  /// Looks at all nodes.
+  mutating func alignAll() { for row in graph.order.rows { _ = align(row) } }
+
+  /// Looks at these nodes, by index, and at those behind them as far as latencies change. False: those are more than
+  /// `most`, and not all were looked at.
+  mutating func follow(_ nodes: [Int32], most: Int) -> Bool {
+    var stops = Heap<Stop>()
+    func add(_ row: NodeRow.Pointer) {
+      if let order = row.order { stops.insert(Stop(order: order, row: row)) }
+    }
+    for node in nodes { if let row = graph.rows[Int(node)] { add(row) } }
+    var (count, last) = (0, -1)
+    while let stop = stops.popMin() {
+      // Several paths lead to it.
+      if stop.order == last { continue }
+      last = stop.order
+      count += 1
+      if count > most { return false }
+      guard align(stop.row) else { continue }
+      for cable in stop.row.pointee.node.takeUnretainedValue().outgoing where !cable.key.isFeedback {
+        add(cable.destination.row)
+      }
+    }
+    return true
+  }
+
+  /// Delays the cables into a node. Returns true if the latency at its outputs has changed.
+  private mutating func align(_ row: NodeRow.Pointer) -> Bool {
+    let node = row.pointee.index
+    intents.removeAll(keepingCapacity: true)
+    graph.addIntents(into: row, to: &intents)
+    for place in latest.indices { latest[place] = 0 }
+    var (all, ready) = (Int32(0), Int32(0))
+    for intent in intents where counts(intent) {
+      let port = Int(graph.intentPorts[intent])
+      if port >= latest.count { latest += repeatElement(0, count: port + 1 - latest.count) }
+      let source = graph.intentSources[intent]
+      let arrival = graph.outputLatencies[Int(source)]
+      latest[port] = max(latest[port], arrival)
+      all = max(all, arrival)
+      if !readiness.isEmpty { ready = max(ready, readiness[source] ?? 0) }
+    }
+    for intent in intents {
+      let arrival = graph.outputLatencies[Int(graph.intentSources[intent])]
+      let delay = counts(intent) ? latest[Int(graph.intentPorts[intent])] - arrival : 0
+      if let intent = graph.setCompensation(delay, at: intent) { changed.append(intent) }
+    }
+    let own = graph.latencies[Int(node)]
+    // The node's own filters take as long again to fill. Its inputs may be delayed by everything upstream.
+    if arriving.contains(node) { readiness[node] = ready + all + 2 * own }
+    return graph.setOutputLatency(all + own, at: Int(node))
+  }
+
+  /// True for a cable into an audio input that closes no cycle.
+  private func counts(_ intent: Int) -> Bool {
+    graph.intentPorts[intent] >= 0 && (feedback.isEmpty || !feedback.contains(Int32(intent)))
   }
 }
