@@ -101,12 +101,12 @@ import Testing
     #expect(bench.heard[1].suffix(9600).allSatisfy { $0 == 0.5 }, "what is beside it goes on")
   }
 
-  /// The ring of a delayed cable that was removed serves the next one, and is freed when none comes.
+  /// The ring of a delayed cable of many channels that was removed serves the next one, and is freed when none comes.
   @Test func theRingOfADelayedCableThatWasRemovedServesTheNextOne() throws {
     let bench = Bench()
     try bench.begin(
       """
-      node in input channels=1
+      node in noise channels=64 level=-40dB
       node dist distortion
       node out output channels=1
       connect in -> dist
