@@ -87,7 +87,7 @@ SOSTENUTO_VECTOR unsigned sostenuto_write_above(const float *v, float *to, float
   const _Bool any = __builtin_reduce_or((open[0] | open[1]) | (open[2] | open[3])) != 0;
   if (mayBeLeft && !any) return 0;
   for (int part = 0; part < 4; part++) *(frames_of_memory *)(to + part * 16) = (sostenuto_frames)(open[part] & 0x3f800000);
-  /* Not read back from `to`: it was written but now. */
+  /* From the mask: to read it back from `to` would wait for the write. */
   const flags last = __builtin_convertvector(open[3], flags);
   unsigned short bits;
   __builtin_memcpy(&bits, &last, 2);

@@ -28,6 +28,7 @@ final class EngineGraph {
   private var latentCount = 0
   /// Latency at the outputs of each node, by index, as the paths were last aligned: that of the longest path to it and its own.
   private(set) var outputLatencies: [Int32] = []
+  /// Nodes at whose outputs sound is late.
   private var lateCount = 0
   /// True when latency compensation has anything to do.
   var isLatent: Bool { latentCount > 0 || lateCount > 0 || compensatedCount > 0 }

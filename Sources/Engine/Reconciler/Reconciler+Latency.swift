@@ -13,9 +13,12 @@ extension Reconciler {
   /// From the nodes that the edit touches, in execution order, as far as latencies change. `isBulk`: all nodes are looked at.
   func alignPaths(_ arrangement: inout Arrangement, arriving: [EngineNode], isBulk: Bool) {
     var alignment = PathAlignment(graph, arriving: isFirst ? [] : arriving)
-    let touched = graph.touchedInputs + arrangement.changed.map(\.route.destination.index)
-    let most = graph.nodeCount / 4
-    if isBulk || !alignment.follow(touched + arriving.map(\.index), most: most) { alignment.alignAll() }
+    let redirected = arrangement.changed.map(\.route.destination.index)
+    func isFollowed() -> Bool {
+      alignment.follow(
+        graph.touchedInputs + redirected + arriving.map(\.index), most: graph.nodeCount / 4)
+    }
+    if isBulk || !isFollowed() { alignment.alignAll() }
     arrangement.changed += alignment.changed
     arrangement.readiness = alignment.readiness
   }
