@@ -98,10 +98,8 @@ final class EngineCable {
   let row: CableRow.Pointer
   private let rows: RowPool
   private let pools: NodePools
-  /// Memory of its delay, for the channels of its source.
-  private var ring: KernelMemory? {
-    didSet { row.pointee.ring = ring?.base.assumingMemoryBound(to: Float.self) }
-  }
+  /// Memory of its delay, for the channels of its source; nil: it has none.
+  private(set) var ring: KernelMemory?
   /// Gain with which it began.
   private var firstGain: Float = 0
   /// nil: its gain has not moved yet, as that of most cables of a large patch.

@@ -140,8 +140,6 @@ struct CableRow: BitwiseCopyable {
   var next: Pointer?
   let source: NodeRow.Pointer
   var slot: UnsafeMutablePointer<CableSlot>?
-  /// First channel of its delay's newest memory; nil: it has no delay.
-  var ring: UnsafeMutablePointer<Float>?
   let cable: Unmanaged<EngineCable>
   /// Position among the outputs of its source; -1: events.
   let output: Int32

@@ -234,7 +234,9 @@ struct StepWriter {
     let cable = wire.row
     let slot = cable.slot!
     // A channel of the source's buffer, or of the cable's delay ring.
-    let base = cable.isDelayed ? cable.ring! : base(of: wire)
+    let base =
+      cable.isDelayed
+      ? cable.cable.takeUnretainedValue().ring!.base.assumingMemoryBound(to: Float.self) : base(of: wire)
     let stride = cable.isDelayed ? slot.pointee.ringStride : blockCapacity
     var source = MixSource(
       base: UnsafePointer(base), silence: silence(wire), cable: slot, stride: Int32(stride), coefficient: 1,
