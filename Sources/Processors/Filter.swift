@@ -91,9 +91,16 @@ public struct Filter: Kernel {
     let input = block.inputs[0]
     quiet.update(block, silent: input.isSilent)
     if !input.isSilent { isAsleep = false }
-    if block.isOfSixteens, isShared, !isEntering, restsAlike(block) {
-      restWhole(input, block.outputs[0], block.frames)
-      return isAsleep ? .silent : .sounding
+    if isShared, !isEntering, restsAlike(block) {
+      if block.isOfSixteens {
+        restWhole(input, block.outputs[0], block.frames)
+        return isAsleep ? .silent : .sounding
+      }
+      let span = SectionSpan(block)
+      if goesOn(block, span) {
+        restPart(input, block.outputs[0], span)
+        return isAsleep ? .silent : .sounding
+      }
     }
     return processAny(block, input)
   }
@@ -144,6 +151,14 @@ public struct Filter: Kernel {
     guard freq.isSteady, q.isSteady, freq.elements &* q.elements == 1, type.blend == nil else { return false }
     return memory.sections.pointee.knows(
       freq.values.pointee, q.values.pointee, 1, Self.response(type.new), block.rate)
+  }
+
+  /// The table of the first channel stood for the unfinished group before the block as well, if there is one.
+  @inline(__always) @_noLocks private mutating func goesOn(_ block: Block, _ span: SectionSpan) -> Bool {
+    let start = block.time &- Int64(span.lane)
+    guard span.lane == 0 || (start == groupTime && memory.sections.pointee.restedBefore) else { return false }
+    groupTime = start &+ Int64(span.end & ~15)
+    return true
   }
 
   @inline(__always) @_noLocks private mutating func rests(_ block: Block) -> Bool {

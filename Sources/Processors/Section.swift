@@ -126,10 +126,10 @@ struct Section: BitwiseCopyable {
     @inline(__always) @_noLocks mutating get { past.equals(known[0], known[1], known[2], knownResponse) }
   }
 
-  /// The table stood for part of a block.
+  /// The table stood for part of a block, as it did for the frames of an unfinished group before it.
   @inline(__always) @_noLocks mutating func restPart(_ span: SectionSpan) {
     if span.end >= 16 { isStale = false }
-    past.fill(known[0], known[1], known[2], knownResponse)
+    if span.lane == 0 { past.fill(known[0], known[1], known[2], knownResponse) }
   }
 
   /// Filters a block on some channels. Audio thread.
@@ -281,24 +281,23 @@ struct Section: BitwiseCopyable {
       row.store(sostenuto_join(from.vector(groups), Frames(repeating: 0), left), 0)
       return rest(from, to, state, complete: span.end &>> 4)
     }
-    let frames = span.end &- span.lane
-    // The groups from the start of the first one on, and room for a vector that begins in the last.
-    var window = (Quads(repeating: 0), Frames(repeating: 0))
+    // Vectors are turned in registers: loads across stores that are just made would wait for these.
+    var window = Quads(repeating: 0)
+    let lane = Int32(truncatingIfNeeded: span.lane)
     withUnsafeMutablePointer(to: &window) {
       let x = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self)
-      x.store(row.vector(0), 0)
-      var frame = 0
-      while frame < frames {
-        x.store(from.vector(frame), span.lane &+ frame)
-        frame &+= 16
-      }
-      row.store(sostenuto_join(x.vector(groups), Frames(repeating: 0), left), 0)
+      let behind = from + (16 &- span.lane)
+      x.store(sostenuto_join(row.vector(0), sostenuto_frames_from(from.vector(0), 16 &- lane), lane), 0)
+      x.store(behind.vector(0), 16)
+      x.store(behind.vector(16), 32)
+      x.store(behind.vector(32), 48)
+      if left != 0 { row.store(sostenuto_join(x.vector(groups), Frames(repeating: 0), left), 0) }
       rest(UnsafePointer(x), x, state, complete: span.end &>> 4)
-      frame = 0
-      while frame < frames {
-        to.store(x.vector(span.lane &+ frame), frame)
-        frame &+= 16
-      }
+      to.store(sostenuto_frames_from(x.vector(0), lane), 0)
+      let next = to + (16 &- span.lane)
+      next.store(x.vector(16), 0)
+      next.store(x.vector(32), 16)
+      next.store(x.vector(48), 32)
     }
   }
 }

@@ -246,6 +246,29 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_join(sostenuto_frames a, sostenuto_f
   return places < count ? a : b;
 }
 
+/* The frames from number `count` (0...15) on, then those before it: vpermps. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_frames_from(sostenuto_frames v, int count) {
+  const sostenuto_integers places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const sostenuto_integers indices = (places + count) & 15;
+#ifdef __AVX512F__
+  typedef float floats __attribute__((vector_size(64)));
+  typedef int integers __attribute__((vector_size(64)));
+  return (sostenuto_frames)__builtin_ia32_permvarsf512((floats)v, (integers)indices);
+#elif defined(__AVX2__)
+  typedef float floats __attribute__((vector_size(32)));
+  typedef int integers __attribute__((vector_size(32)));
+  const sostenuto_eight a = (sostenuto_eight)__builtin_ia32_permvarsf256((floats)v.lo, (integers)indices.lo);
+  const sostenuto_eight b = (sostenuto_eight)__builtin_ia32_permvarsf256((floats)v.hi, (integers)indices.lo);
+  const sostenuto_frames low = __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
+  const sostenuto_frames high = __builtin_shufflevector(b, b, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
+  return indices < 8 ? low : high;
+#else
+  sostenuto_frames turned;
+  for (int i = 0; i < 16; i++) turned[i] = v[indices[i]];
+  return turned;
+#endif
+}
+
 /* The lesser of two numbers in each lane. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_lesser(sostenuto_frames a, sostenuto_frames b) { return __builtin_elementwise_min(a, b); }
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_greater(sostenuto_frames a, sostenuto_frames b) { return __builtin_elementwise_max(a, b); }
