@@ -159,13 +159,13 @@ extension Voices {
       voice.pointee.bend = Ramp(bend)
     }
     let (pressure, timbre) = (keys.pressure(note.midi, note.key), keys.timbre(note.midi))
+    // A node that is struck by the gate takes the velocity of that frame.
+    if isNew || !isSlurred { voice.pointee.velocity = Ramp(note.velocity) }
     if isNew {
-      voice.pointee.velocity = Ramp(note.velocity)
       voice.pointee.pressure = Ramp(pressure)
       voice.pointee.timbre = Ramp(timbre)
     } else {
       // Nodes that ring behind the channel may follow them.
-      if !isSlurred { Self.move(&voice.pointee.velocity, to: note.velocity, over: smoothing) }
       Self.move(&voice.pointee.pressure, to: pressure, over: smoothing)
       Self.move(&voice.pointee.timbre, to: timbre, over: smoothing)
     }

@@ -23,7 +23,8 @@ public struct Voices: Kernel {
         "1 while a key or a pedal holds the note, otherwise 0; 0 for one frame where a note takes a channel that is held.",
         role: .gate, swing: .unipolar, isDiscrete: true),
       PortDescription(
-        "velocity", .parameter("polyphony"), "From 0 to 1, kept until the channel's next note.",
+        "velocity", .parameter("polyphony"),
+        "From 0 to 1, from the frame of the note's gate on and until the channel's next note.",
         swing: .unipolar, isDiscrete: true),
       PortDescription(
         "pressure", .parameter("polyphony"),
