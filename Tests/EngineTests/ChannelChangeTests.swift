@@ -122,6 +122,37 @@ import Testing
     expectInBudget(bench, edits: 2, "\(count) into \(node.port) of \(node.kind)")
   }
 
+  /// New channels of a source sound at once, and do not begin in silence as those of an effect do.
+  @Test(
+    arguments: [
+      "constant level=[0.5,-0.3,0.2,0.7]", "oscillator freq=[3Hz,2Hz,5Hz,4Hz] level=-3dB",
+      "lfo rate=2Hz range=unipolar",
+      "wavetable freq=4Hz", "expr formula=\"0.4\"", "additive freq=2Hz",
+    ], counts)
+  func aSourceGetsOtherChannelCountsWithoutAStep(kind: String, count: Int) throws {
+    for (other, end) in [(1, 1), (2, 4), (4, 1), (4, 4), (6, 1), (6, 2), (7, 3)] where other != count {
+      let isByCable = kind.hasPrefix("expr")
+      let bench = try start(
+        """
+        node x \(kind)\(isByCable ? "" : " channels=\(count)")
+        node silence constant level=0 channels=\(isByCable ? other : 1)
+        node way mix
+        node main matrix inputs=4 outputs=\(end)
+        node out output channels=\(end)
+        connect x -> way
+        connect way -> main
+        connect main -> out
+        """)
+      let wide = isByCable ? "connect silence -> x" : "set x.channels \(other)"
+      let narrow = isByCable ? "disconnect silence -> x" : "set x.channels \(count)"
+      for line in [wide, narrow, wide] {
+        try edit(bench, line)
+        bench.render(4800)
+      }
+      expectInBudget(bench, edits: 3, "\(kind): \(count) and \(other) to \(end)")
+    }
+  }
+
   @Test(arguments: counts)
   func mapsAndMixingChangeByCrossfade(count: Int) throws {
     let bench = try start(

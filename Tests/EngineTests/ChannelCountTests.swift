@@ -145,6 +145,22 @@ import Testing
     #expect(abs(bench.heard[0].last! - 1) < 1e-5 && abs(bench.heard[1].last! + 0.5) < 1e-5)
   }
 
+  /// An endless kind does not ring out: fewer channels are fewer at once, as a new load of the patch has them.
+  @Test(arguments: ["lfo rate=3Hz", "oscillator", "constant", "noise"])
+  func aSourceThatLosesAChannelIsNotHeardThereAnyMore(kind: String) throws {
+    let bench = try start(
+      """
+      node x \(kind)
+      node out output channels=2
+      connect x -> out map=[0,1]
+      """)
+    edit(bench, "set x.channels 2", then: 9600)
+    #expect(bench.heard[1].suffix(9600).contains { abs($0) > 0.05 })
+    edit(bench, "set x.channels 1", then: 9600)
+    #expect(bench.heard[1].suffix(4800).allSatisfy { $0 == 0 })
+    #expect(bench.heard[0].suffix(4800).contains { $0 != 0 })
+  }
+
   @Test func aListThatBecomesOneValueAShorterListItsDefaultOrUndoneIsSoOnAllChannels() throws {
     let bench = try start(
       """

@@ -342,6 +342,10 @@ final class EngineCable {
       self.fixed = destination.after(fixed).after(source.reversed)
       return true
     }
+    if bringsSound(old, new) {
+      fixed = destination.after(spread(old)).after(source.reversed)
+      return false
+    }
     if isForAll(old), isForAll(new) {
       let (before, now) = (spread(Ends(from: old.from, to: .one)), spread(Ends(from: new.from, to: .one)))
       if now.after(source).isEqual(to: before) { return true }
@@ -350,6 +354,16 @@ final class EngineCable {
     if spread(new).after(source).isEqual(to: kept) { return true }
     fixed = kept.after(source.reversed)
     return false
+  }
+
+  /// The source has new channels that are heard, and do not begin in silence.
+  private func bringsSound(_ old: Ends, _ new: Ends) -> Bool {
+    guard old.from.width < new.from.width, let output, source.maySoundAlone(output) else { return false }
+    return spread(new).gains.contains {
+      $0.gain != 0
+        && Widening.source(
+          of: $0.source, from: old.from.width, to: new.from.width, isDiscrete: source.hasDiscreteChannels) < 0
+    }
   }
 
   /// The patch ports that it joins.

@@ -157,7 +157,7 @@ struct ChannelCounts {
     var seen: Set<NodeRow.Pointer> = [row]
     var next = [row]
     while let row = next.popLast() {
-      if row.pointee.inputCount == 0 { return true }
+      if row.pointee.inputCount == 0 || row.pointee.isEndless { return true }
       var wire = row.pointee.incoming
       while let cable = wire {
         wire = cable.pointee.next
