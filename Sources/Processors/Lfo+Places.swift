@@ -15,14 +15,19 @@ extension Lfo {
       voice.pointee.lean = 0
       if voice.pointee.cycle > 0, !voice.pointee.isFree {
         isLed = true
-        lead(voice, block)
+        lead(voice, block, block.parameters[Self.rate].value(channel))
       }
       channel &+= 1
     }
   }
 
-  @inline(__always) @_noLocks private func lead(_ voice: UnsafeMutablePointer<Voice>, _ block: Block) {
+  @inline(__always) @_noLocks private func lead(
+    _ voice: UnsafeMutablePointer<Voice>, _ block: Block, _ rate: Float
+  ) {
     guard let transport = block.transport?.pointee, transport.isRolling else { return }
+    // A rate that a cable moves, or that is on its way to another tempo, is not the notes' own: nothing to be in phase with.
+    let own = 1 / (transport.pulse.wholeNote * voice.pointee.cycle)
+    guard (Double(rate) - own).magnitude <= own * 0.001 else { return }
     let cycles = transport.quarters(at: block.time) / (4 * voice.pointee.cycle)
     let wanted = Self.whole((cycles - Transport.floor(cycles)) * Self.parts)
     // The nearest such place, whatever the cycle's number.

@@ -47,10 +47,11 @@ import Testing
   }
 
   private func render(
-    _ script: String, _ folder: Folder, period: Int = 256, threads: Int = 1, seconds: Double = 8
+    _ script: String, _ folder: Folder, period: Int = 256, threads: Int = 1, seconds: Double = 8,
+    patch: String = patch
   ) throws -> [Float] {
     let session = session(period: period, threads: threads)
-    session.openText(Self.patch)
+    session.openText(patch)
     var request = RenderRequest(seconds: seconds)
     request.output = folder.path + "/out.wav"
     let (lines, faults) = Script.read(script, file: "s")
@@ -167,6 +168,29 @@ import Testing
     let again = Session(options: offline)
     let made = try again.render(replay, to: folder.path + "/again.wav")
     #expect(try samples(made.path) == take && take.contains { abs($0) > 0.01 })
+  }
+
+  /// A rate in notes that a cable moves is the cable's: the transport does not pull the wave back.
+  @Test(arguments: [("1oct", 4.0), ("-1oct", 1), ("2Hz", 4), ("-1Hz", 1), ("0Hz", 2)], [120, 93])
+  func aMovedRateOfNotesIsTheOneThatIsHeard(depth: (text: String, hertz: Double), tempo: Int) throws {
+    let folder = try Folder()
+    let patch = """
+      sostenuto 1
+      tempo \(tempo)
+      node k constant level=1
+      node wave lfo rate=1/4 shape=up
+      node out output channels=1
+      connect k -> wave.rate by \(depth.text)
+      connect wave -> out
+      """
+    let wave = try render("", folder, patch: patch)
+    let falls = zip(wave.indices, zip(wave, wave.dropFirst())).filter { $1.1 - $1.0 < -0.1 }.map(\.0)
+    let own = Double(tempo) / 60
+    let wanted = depth.text.hasSuffix("oct") ? own * depth.hertz / 2 : own + depth.hertz - 2
+    for (one, next) in zip(falls, falls.dropFirst()) {
+      #expect(abs(48_000 / Double(next - one) / wanted - 1) < 1e-3, "\(depth.text) at \(tempo)")
+    }
+    #expect(falls.count >= Int(8 * wanted) - 1)
   }
 
   @Test func aServersTransportIsWrittenIntoJournalsAndBack() {
