@@ -138,10 +138,10 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
     }
   }
 
-  /// Goes on with another tempo and meter, just after `settle`: in the same beat of the same bar, and as many quarter notes
-  /// from the start.
+  /// Goes on with another tempo and meter, just after `settle`: as many quarter notes from the start, and from the beginning
+  /// of the bar. So beats of another length begin where the notes do.
   @_noLocks private mutating func take(_ new: Pulse) {
-    quarters += beat * (pulse.quarters - new.quarters)
+    beat *= pulse.quarters / new.quarters
     pulse = new
   }
 
@@ -190,11 +190,7 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
     let isLead = input.pulse.tempo > 0
     let pulse = isLead ? input.pulse : own
     let isSame = isOn && isRolling == input.isRolling && self.pulse == pulse && isLed == isLead
-    // How far it is from where the leader says.
-    let (number, rest) = place(at: frame)
-    let distance = Double(input.bar &- number) * Double(pulse.beats) + input.beat - rest
-    let isNear = !isLead || distance.magnitude <= input.tolerance
-    if isSame, isNear { return false }
+    if isSame, !isLead || isNear(input, at: frame) { return false }
     settle(at: frame)
     let before = quarters(at: frame)
     // Before a jump a server stands for a cycle.
@@ -203,13 +199,20 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
     isLed = isLead
     take(pulse)
     if !isOn, isJump || !skip(to: input.frame) { move(to: input.frame) }
-    if isLead, !isNear || !isOn {
+    if isLead, !isOn || !isNear(input, at: frame) {
       (bar, beat) = (input.bar, input.beat)
       quarters = Double(bar &- 1) * Double(pulse.beats) * pulse.quarters
     }
     // A period that came too late is no jump.
     if (quarters(at: frame) - before).magnitude > 0.25 { jumps &+= 1 }
     return true
+  }
+
+  /// It is where the leader says, by the present meter.
+  @_noLocks private func isNear(_ input: TransportInput, at frame: Int64) -> Bool {
+    let (number, rest) = place(at: frame)
+    let distance = Double(input.bar &- number) * Double(pulse.beats) + input.beat - rest
+    return distance.magnitude <= input.tolerance
   }
 
   /// A clock has no meter, and its place is in quarter notes.

@@ -2,40 +2,41 @@ import Realtime
 import Testing
 
 @Suite struct TransportTests {
-  /// The same in whole numbers of a beat's parts: a tempo in 1/1000 beats a minute, a rate in Hz, positions in
-  /// 1/(60000 * rate) beats, so that every frame is exact.
+  /// The same in whole numbers: a tempo in 1/1000 beats a minute, a rate in Hz, positions in 1/(960000 * rate) whole notes,
+  /// so that every frame is exact.
   private struct Model {
     var rate: Int
     var tempo = 120_000
     var meter = (beats: 4, unit: 4)
     var isRolling = true
     var bar = 1
-    /// Parts of a beat since the bar.
+    /// Parts of a whole note since the bar.
     var parts = 0
-    var whole: Int { 60_000 * rate }
+    var partsOfBeat: Int { 960_000 * rate / meter.unit }
 
     mutating func advance(_ frames: Int) {
       guard isRolling else { return }
-      parts += frames * tempo
-      bar += parts / (whole * meter.beats)
-      parts %= whole * meter.beats
+      parts += frames * tempo * 16 / meter.unit
+      count()
     }
-    var beat: Double { Double(parts) / Double(whole) }
+    private mutating func count() {
+      bar += parts / (partsOfBeat * meter.beats)
+      parts %= partsOfBeat * meter.beats
+    }
+    var beat: Double { Double(parts) / Double(partsOfBeat) }
 
     mutating func apply(_ change: TransportChange) {
       switch change {
       case .tempo(let tempo): self.tempo = Int((tempo * 1000).rounded())
       case .meter(let beats, let unit):
         meter = (Int(beats), Int(unit))
-        bar += parts / (whole * meter.beats)
-        parts %= whole * meter.beats
+        count()
       case .roll: isRolling = true
       case .halt: isRolling = false
-      case .locate(let bar, let beat): (self.bar, parts) = (Int(bar), Int(beat) * whole)
+      case .locate(let bar, let beat): (self.bar, parts) = (Int(bar), Int(beat) * partsOfBeat)
       case .seek(let seconds):
-        (bar, parts) = (1, Int((seconds * Double(rate)).rounded()) * tempo)
-        bar += parts / (whole * meter.beats)
-        parts %= whole * meter.beats
+        (bar, parts) = (1, Int((seconds * Double(rate)).rounded()) * tempo * 16 / meter.unit)
+        count()
       case .free: break
       }
     }
@@ -75,6 +76,34 @@ import Testing
       model.apply(change)
       #expect(transport.isRolling == model.isRolling)
     }
+  }
+
+  /// A clock in quarter notes goes on through any meters, and bars begin with its notes; where the first meter is back, all
+  /// is as if there had been no other.
+  @Test(arguments: 0..<30)
+  func barsAndNotesStayTogetherWhateverTheMeter(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var transport = Transport(rate: 48000)
+    var now: Int64 = 0
+    for _ in 0..<200 {
+      now += Int64.random(in: 0...100_000, using: &random)
+      let before = transport.quarters(at: now)
+      let beats = Int32.random(in: 1...9, using: &random)
+      transport.apply(.meter(beats: beats, unit: [2, 4, 8, 16].randomElement(using: &random)!), at: now)
+      #expect(abs(transport.quarters(at: now) - before) < 1e-7)
+      let bar = transport.quarters(at: now) - transport.place(at: now).beat * transport.pulse.quarters
+      #expect(abs(bar * 4 - (bar * 4).rounded()) < 1e-6, "seed \(seed): a bar begins at \(bar)")
+    }
+    var (left, kept) = (Transport(rate: 48000), Transport(rate: 48000))
+    let away = Int64.random(in: 0...40_000, using: &random)
+    left.apply(.meter(beats: 6, unit: 8), at: away)
+    left.apply(.meter(beats: 4, unit: 4), at: away + 9600)
+    // Eighths took as long as quarters did.
+    kept.apply(.tempo(60), at: away)
+    kept.apply(.tempo(120), at: away + 9600)
+    let (here, there) = (left.place(at: 90_000), kept.place(at: 90_000))
+    let isSame = here.bar == there.bar && abs(here.beat - there.beat) < 1e-7
+    #expect(isSame, "seed \(seed): \(here), not \(there)")
   }
 
   /// A bar is reached at the first frame at or behind it, whoever asks and from where.
