@@ -154,6 +154,19 @@ import Testing
     }
   }
 
+  /// A file may begin with any number: where an edit puts it in another's place, it comes by a fade.
+  @Test func anotherFilesFirstFrameIsNoStep() throws {
+    let (rig, _) = try player([sine(4800, period: 480, amplitude: 0.5)], channels: 1, values: [1: 1, 2: 1])
+    _ = rig.run(1000)
+    let path = folder.wav("loud.wav", [[Float](repeating: 0.5, count: 4800)])
+    let before = rig.run(1)[0][0]
+    rig.use(try AudioFileLoader.load(path: path, rate: 48000).resource)
+    let after = [before] + rig.run(2000)[0]
+    let steps = zip(after, after.dropFirst()).map { abs($1 - $0) }
+    #expect(steps.max()! < 0.01)
+    #expect(abs(after.last! - 0.5) < 1e-6)
+  }
+
   @Test func anotherFileTakesOverWhilePlaying() throws {
     let (rig, old) = try player([sine(48000, period: 480)])
     _ = rig.run(1000, [(0, Event(.play))])

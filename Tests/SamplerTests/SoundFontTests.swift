@@ -123,6 +123,25 @@ import Testing
     #expect(height(4, [Event(.program, channel: 4, value: 5)]) == 16)
   }
 
+  /// MIDI files end a drum's note in the tick in which it begins: it is heard for 10 ms, as by FluidSynth.
+  @Test(arguments: [0, 1, 63, 200, 479, 480, 700])
+  func aNoteOfNoLengthIsHeard(length: Int) throws {
+    let one = [Float](repeating: 0.5, count: 20000)
+    func rig() throws -> Rig<Sampler> {
+      try self.rig([
+        BankWriter.Preset(
+          bank: 0, program: 0, samples: one, loop: 0..<20000, instrument: [(38, -12000)])
+      ]).0
+    }
+    let (short, held) = (try rig(), try rig())
+    let start = Int(held.time) + 37
+    let output = short.run(2000, [(start, .on(60)), (start + length, .off(60))])[0]
+    let whole = held.run(2000, [(start, .on(60))])[0]
+    let end = 37 + max(length, 480)
+    #expect(output.prefix(end) == whole.prefix(end))
+    #expect(whole[100] != 0 && output[end + 100] == 0)
+  }
+
   @Test func generatorsOfPresetAndInstrumentAdd() throws {
     let one = [Float](repeating: 0.5, count: 20000)
     let (rig, report) = try rig([

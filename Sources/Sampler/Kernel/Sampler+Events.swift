@@ -101,6 +101,8 @@ extension Sampler {
     if velocity > 0 { keysDown &-= 1 }
     if keysDown == 0 { follow(channel, Source.gate) }
     downVelocity[place] = 0
+    // Notes of a bank last 10 ms at least, as FluidSynth has it: MIDI files end a drum's note in the tick in which it begins.
+    let shortest = Int64(rate * 0.010)
     var slot = nextActive(0)
     while slot >= 0 {
       let voice = voicePool + slot
@@ -113,6 +115,10 @@ extension Sampler {
         if isSustained || voice.pointee.caught.isAny {
           voice.pointee.isHeld = false
           voice.pointee.isSustained = isSustained
+        } else if voice.pointee.region.pointee.isLogarithmic, voice.pointee.age < shortest {
+          voice.pointee.isHeld = false
+          if voice.pointee.stop == 0 || voice.pointee.stop > shortest { voice.pointee.stop = shortest }
+          hasStops = true
         } else {
           release(slot)
         }

@@ -117,7 +117,7 @@ public struct Player: Kernel {
       cuePosition = position(seconds: cueSeconds)
     }
     if isAutoplay, old == nil { isPlaying = true }
-    if isPlaying { startHead() }
+    if isPlaying { startHead(fades: old != nil) }
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
@@ -209,14 +209,15 @@ public struct Player: Kernel {
     return Int64((frame < last ? frame : last) + 0.5) &<< 32
   }
 
-  /// Starts a head at the cue point: at once at the file's start, otherwise with a fade.
-  @_noLocks private mutating func startHead() {
+  /// Starts a head at the cue point: at once at the file's start, otherwise with a fade. `fades`: it takes the place of another
+  /// file, to which an edit wants no edge.
+  @_noLocks private mutating func startHead(fades: Bool = false) {
     guard let image else { return }
     var head = PlayerHead(quality: quality.points(load: load))
     head.image = image
     head.position = cuePosition
     image.pointee.header.count(1)
-    if cuePosition > 0 {
+    if cuePosition > 0 || fades {
       head.fade = Ramp(0)
       head.fade.move(to: 1, over: Int(0.010 * sampleRate))
     }
