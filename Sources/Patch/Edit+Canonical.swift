@@ -175,6 +175,8 @@ extension Draft {
       forms.append(step.edit)
       inverses.append(step.inverse)
     }
+    // Here and not at each edit, since one of the others may make the sub-patch.
+    if others.isEmpty { for edit in edits { try checkArrival(of: edit) } }
     return (.joined(forms), .joined(inverses.reversed()))
   }
 }

@@ -33,6 +33,17 @@ extension Draft {
     throw .noSubPatch(container)
   }
 
+  /// The same when an edit is done, for a node that is still there.
+  func checkArrival(of edit: Edit) throws(EditError) {
+    switch edit {
+    case .all(let edits): for edit in edits { try checkArrival(of: edit) }
+    case .add(let node, _) where patch.id(named: node.name) == nil: return
+    case .copy(_, let name) where patch.id(named: name) == nil: return
+    case .rename(_, let name) where patch.id(named: name) == nil: return
+    default: try checkContainer(of: edit)
+    }
+  }
+
   /// Throws for a file that would have itself inside.
   func checkCircle(of edit: Edit) throws(EditError) {
     switch edit {

@@ -210,8 +210,9 @@ extension Draft {
       return cables.map { .disconnect(patch.name(of: $0.ends)) }
     case .replace(let name, let node):
       let old = try patch.node(named: name)
-      guard filled(name) != nil || fills(node), node.id.raw == 0,
-        !others.contains(where: { $0.builds(inside: name) })
+      // What is inside leaves, whatever else is done with it. What a file has comes, unless the other edits say what is inside.
+      guard node.id.raw == 0,
+        filled(name) != nil || fills(node) && !others.contains(where: { $0.builds(inside: name) })
       else { return nil }
       var new = node
       new.name = name

@@ -28,18 +28,20 @@ extension PatchScene {
     func isAbsent(_ name: String) -> Bool {
       name.utf8.contains(UInt8(ascii: "/")) && state.id(named: name) == nil
     }
-    /// True for what a sub-patch publishes, as long as its file is not there.
+    /// True for what a sub-patch publishes, as long as its file is not there, or that of one around it.
     func isUnread(_ key: String) -> Bool {
-      NodePath.container(of: key).flatMap { state[named: $0] }.map { state.isEmptyOfFile($0, catalogue) }
-        ?? false
+      NodePath.containers(of: key).lazy.compactMap { state[named: $0] }.first
+        .map { state.isEmptyOfFile($0, catalogue) } ?? false
     }
     var new: String?
     switch line {
     case .all(let lines): return lines.lazy.compactMap { lacking($0, catalogue) }.first
     case .setPatch(.publish(let key, let target)):
       guard isUnread(key) else { return nil }
+      // It ends what the file may publish.
+      guard let target else { return state.settings.publications[key] == nil ? key : nil }
       var found: String?
-      _ = target?.renaming { name in
+      _ = target.renaming { name in
         if isAbsent(name) { found = name }
         return name
       }
