@@ -32,6 +32,11 @@ final class SoundFileWriter {
     partial = replaces ? path + ".part" : nil
     if let partial { UnfinishedFiles.add(partial) }
     guard let opened = sf_open(partial ?? path, Int32(SFM_WRITE), &info) else {
+      // A full disk may have room for the name of a file, and for nothing in it.
+      if let partial {
+        unlink(partial)
+        UnfinishedFiles.forget(partial)
+      }
       throw DriverError.soundFile(path: path, String(cString: sf_strerror(nil)))
     }
     file = opened

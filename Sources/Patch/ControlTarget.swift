@@ -101,7 +101,9 @@ extension Patch {
       let value = try? parameter.checked(value, of: name, at: path),
       parameter.holds(value, wholeNote: settings.wholeNote)
     else { return }
-    throw .invalidValue(value, SettingName(name, path), .isOutOfRange(parameter.rangeWords))
+    let present = parameter.timed(value, wholeNote: settings.wholeNote).line
+    throw .invalidValue(
+      value, SettingName(name, path), .isOutOfRangeAtTempo(parameter.boundWords, present: present))
   }
 
   /// Throws the reason why a control or a map moves nothing.

@@ -216,6 +216,8 @@ extension EditError.ValueFault {
     case .isInUnit(let unit, let wanted, _):
       "is counted in \(Self.words(wanted)), not \(unit == .key ? "notes" : unit == .notes ? "lengths of notes" : unit.rawValue)"
     case .isOutOfRange(let range): "takes \(range), not \(value)"
+    case .isOutOfRangeAtTempo(let range, let present):
+      "takes \(range), and \(value) is \(present) at this tempo"
     case .isUnreadable(let fault): "at character \(fault.column) of its text \(fault.reason)"
     }
   }

@@ -187,6 +187,8 @@ public enum EditError: Error, Hashable, Sendable {
     case isInUnit(Unit, wanted: Unit, range: String)
     /// `range` in words.
     case isOutOfRange(String)
+    /// The length of a note is `present` at the patch's tempo; both in words.
+    case isOutOfRangeAtTempo(String, present: String)
     /// A text that its reader refuses.
     case isUnreadable(TextReader.Fault)
   }

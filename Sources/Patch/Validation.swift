@@ -164,9 +164,12 @@ extension ParameterDescription {
   }
 
   /// `0dB to 40dB`; `0s to 4s or a note such as 1/8`.
-  public var rangeWords: String {
+  public var rangeWords: String { boundWords + (takesNotes ? " or a note such as 1/8" : "") }
+
+  /// `0s to 4s`.
+  var boundWords: String {
     let low = Value.number(range.lowerBound, unit).line
     let high = range.upperBound.isFinite ? Value.number(range.upperBound, unit).line : "any"
-    return "\(low) to \(high)" + (takesNotes ? " or a note such as 1/8" : "")
+    return "\(low) to \(high)"
   }
 }

@@ -11,6 +11,14 @@ import Synchronization
 /// Standard output for results, standard error for everything else. Text for people is escaped (`\u{1b}`), so
 /// that no file, name or comment can control the terminal.
 enum Console {
+  /// Gives descriptors that the program was started without to /dev/null, before a file or a pipe takes the number and gets
+  /// messages. Writing to these still fails, as reading does.
+  static func fillStandardDescriptors() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
+  }
+
   /// Output for programs: exact in a file or a pipe, escaped on a terminal.
   static func result(_ text: String) {
     write(isatty(STDOUT_FILENO) == 1 ? Visible.text(text, keepingLines: true) : text, to: STDOUT_FILENO)

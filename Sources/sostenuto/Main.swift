@@ -6,6 +6,7 @@ import Session
 @main
 enum Main {
   static func main() {
+    Console.fillStandardDescriptors()
     Interruption.admit()
     // A file at the largest size that is allowed is an error, as a full disk is, not the process's end.
     signal(SIGXFSZ, SIG_IGN)

@@ -51,11 +51,13 @@ import Testing
   @Test func everyViewAndOverlayDrawsAtEverySizeFrom1x1Up() {
     for keys in [
       "F1", "F2", "F3", "F4", "F4 < < <", "m =sa", "F5", "p", "c", "r", "enter", ": = =set", "q", "/", "i",
+      "s", "S",
     ] {
       let stage = Stage.demo()
       stage.press(keys)
       for (columns, rows) in [
-        (1, 1), (2, 1), (1, 3), (5, 2), (20, 5), (23, 7), (40, 10), (80, 24), (300, 90),
+        (1, 1), (2, 1), (1, 3), (5, 2), (6, 5), (7, 5), (3, 9), (20, 5), (23, 7), (40, 10),
+        (80, 24), (300, 90),
       ] {
         stage.columns = columns
         stage.rows = rows

@@ -108,6 +108,22 @@ import Testing
       #expect(outcome.status == 1, "\(outcome.errors)")
       #expect(outcome.errors.contains("o.wav"), "\(outcome.errors)")
     }
+    // Room for a name and for no byte: nothing stays behind.
+    let none = try Program.run(
+      tool: "/bin/sh",
+      ["-c", "ulimit -f 0; exec '\(Program.path)' render a.patch --seconds 1 -o o.wav 2>&-"],
+      in: folder.path)
+    #expect(none.status == 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.patch"])
+  }
+
+  /// A program that is started without standard streams does not take its own pipes for them.
+  @Test(arguments: [">&- 2>&-", "<&- >&- 2>&-", "<&-", "2>&-"])
+  func withoutStandardStreamsItPlaysToItsEnd(closed: String) throws {
+    let command = "play Patches/basics/01-tone.patch --driver clock --headless --seconds 0.3"
+    let outcome = try Program.run(
+      tool: "/bin/sh", ["-c", "timeout -k 1 60 '\(Program.path)' \(command) \(closed)"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
   @Test func whatAFormatCannotHoldIsSaid() throws {

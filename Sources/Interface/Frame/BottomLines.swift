@@ -39,7 +39,7 @@ enum BottomLines {
       let mode = Span(isPlaying ? " PLAY " : " PATCH ", isPlaying ? .modePlay : .modePatch)
       canvas.put([mode], at: Point(0, 0), columns: columns)
       let start = mode.width + 2
-      let room = columns - start - 1
+      let room = max(0, columns - start - 1)
       if isShared {
         canvas.put(
           messageSpans(scene, state, columns: room), at: Point(mode.width + 1, 0), columns: room + 1)

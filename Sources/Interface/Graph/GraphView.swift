@@ -57,7 +57,7 @@ struct GraphView: View {
     if state.marked.isEmpty { return groupSpans(scene, state, columns: columns) }
     // A name takes three columns at least, with its gap.
     let names = scene.patch.nodes.values.lazy.filter { state.marked.contains($0.id) }.map(\.name)
-      .prefix(columns / 3)
+      .prefix(max(0, columns / 3))
     return [Span].fitting(
       [[Span("\(state.marked.count) marked", .accent)]] + names.map { [Span($0, .value)] }, columns: columns,
       gap: 2)
