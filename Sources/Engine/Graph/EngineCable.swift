@@ -356,13 +356,15 @@ final class EngineCable {
     return false
   }
 
-  /// The source has new channels that are heard, and do not begin in silence.
+  /// The source has new channels that are heard, and do not begin in silence. A channel of notes rests until it is given one.
   private func bringsSound(_ old: Ends, _ new: Ends) -> Bool {
-    guard old.from.width < new.from.width, let output, source.maySoundAlone(output) else { return false }
+    guard old.from.width < new.from.width, source.maySoundAlone, !source.hasDiscreteChannels else {
+      return false
+    }
+    let widths = (old.from.width, new.from.width)
     return spread(new).gains.contains {
       $0.gain != 0
-        && Widening.source(
-          of: $0.source, from: old.from.width, to: new.from.width, isDiscrete: source.hasDiscreteChannels) < 0
+        && Widening.source(of: $0.source, from: widths.0, to: widths.1, isDiscrete: false) < 0
     }
   }
 

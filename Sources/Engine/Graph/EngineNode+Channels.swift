@@ -33,14 +33,11 @@ extension EngineNode {
     countPosition == nil && !outputs.isEmpty && !outputs.contains { $0.format == .flexible }
   }
 
-  /// True when a new channel of an audio output may sound at once, without any sound that comes in.
-  func maySoundAlone(_ output: Int) -> Bool {
-    guard let description = type?.description else { return false }
-    switch description.category {
-    case .effect, .mixing: return false
-    // A channel of notes rests until it is given one.
-    case .source, .control, .modulation, .endpoint:
-      return output >= description.outputs.count || !description.outputs[output].isDiscrete
+  /// True when a new channel may sound at once, without any sound that comes in.
+  var maySoundAlone: Bool {
+    switch type?.description.category {
+    case .effect, .mixing, nil: false
+    case .source, .control, .modulation, .endpoint: true
     }
   }
 
