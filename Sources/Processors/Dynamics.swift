@@ -175,28 +175,51 @@ struct Dynamics: BitwiseCopyable {
     _ levels: UnsafeMutablePointer<Float>, _ parts: UnsafeMutablePointer<DynamicsPart>, _ gains: Int,
     _ room: DynamicsRoom, _ shares: DynamicsShares, _ block: Block
   ) {
-    if shares.rest { room.fill(shares) }
+    let (lane, end) = (Int(block.time & 15), Int(block.time & 15) &+ block.frames)
     var gain = 0
     while gain < gains {
       let (row, level, part) = (room.row(gain), levels + gain, parts + gain)
-      var frame = 0
-      while frame < block.frames {
-        let time = block.time &+ Int64(frame)
-        let first = Int(time & 15)
-        let count = min(16 &- first, block.frames &- frame)
-        part.pointee.begin(level.pointee, time)
-        let (place, number) = (Int32(truncatingIfNeeded: first), Int32(truncatingIfNeeded: count))
-        let done = UnsafeMutableRawPointer(part).assumingMemoryBound(to: Float.self)
-        level.pointee =
-          shares.holds
-          ? sostenuto_hold_part(row + frame, part.pointee.start, shares.down, place, number, done + 16)
-          : sostenuto_follow_part(
-            row + frame, part.pointee.start, room.up + frame, room.down + frame, place, number, done)
-        frame &+= count
-        part.pointee.end(level.pointee, time &+ Int64(count))
+      let done = UnsafeMutableRawPointer(part).assumingMemoryBound(to: Float.self)
+      var window = Quads(repeating: 0)
+      part.pointee.begin(level.pointee, block.time)
+      withUnsafeMutablePointer(to: &window) {
+        let x = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self)
+        var group = 0
+        while group < end {
+          let first = Int32(truncatingIfNeeded: group == 0 ? lane : 0)
+          let last = Int32(truncatingIfNeeded: end &- group < 16 ? end &- group : 16)
+          let (targets, start) = (sixteen(row, group, lane), part.pointee.start)
+          let course: Frames
+          if shares.holds {
+            course = sostenuto_hold_part(targets, start, shares.down, first, last, done + 16)
+          } else {
+            let up = shares.rest ? Frames(repeating: shares.up) : sixteen(room.up, group, lane)
+            let down = shares.rest ? Frames(repeating: shares.down) : sixteen(room.down, group, lane)
+            course = sostenuto_follow_part(targets, start, up, down, first, last, done)
+          }
+          x.store(course, group)
+          // The next sixteen begin from the last frame.
+          if last == 16 { part.pointee.goOn(from: course[15]) }
+          group &+= 16
+        }
+        row.store(sostenuto_frames_from(x.vector(0), Int32(truncatingIfNeeded: lane)), 0)
+        let behind = row + (16 &- lane)
+        behind.store(x.vector(16), 0)
+        behind.store(x.vector(32), 16)
+        behind.store(x.vector(48), 32)
+        level.pointee = x[end &- 1]
       }
+      part.pointee.end(level.pointee, block.time &+ Int64(truncatingIfNeeded: block.frames))
       gain &+= 1
     }
+  }
+
+  /// Sixteen frames of engine time that begin `lane` frames before `group` in a row; those before the row are others.
+  @inline(__always) @_noLocks private static func sixteen(
+    _ row: UnsafeMutablePointer<Float>, _ group: Int, _ lane: Int
+  ) -> Frames {
+    if group > 0 { return row.vector(group &- lane) }
+    return sostenuto_frames_from(row.vector(0), Int32(truncatingIfNeeded: (16 &- lane) & 15))
   }
 
   /// Lets reductions end that make no difference to a gain of one, where a 64-frame cell of engine time begins: the end of a
@@ -283,6 +306,9 @@ private struct DynamicsPart: BitwiseCopyable {
       adds = SIMD16(repeating: level)
     }
   }
+
+  /// The next sixteen begin at a level.
+  @inline(__always) @_noLocks mutating func goOn(from level: Float) { start = level }
 
   @inline(__always) @_noLocks mutating func end(_ level: Float, _ time: Int64) {
     self.level = level

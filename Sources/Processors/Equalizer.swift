@@ -121,6 +121,10 @@ public struct Equalizer: Kernel {
     if !span.isWhole {
       if span.lane != 0, block.time &- Int64(span.lane) != groupTime { beginMidway() }
       groupTime = block.time &- Int64(span.lane) &+ Int64(span.end & ~15)
+      if entry == nil, rests(block), span.lane == 0 || restedBefore {
+        restPart(input, output, span)
+        return isAsleep ? .silent : .sounding
+      }
     }
     let isCopied = !span.isWhole || entry != nil
     if isCopied { memory.inputs.write(input, output, span, entry) }
@@ -192,6 +196,44 @@ public struct Equalizer: Kernel {
         band &+= 1
       }
       channel &+= 1
+    }
+  }
+
+  private var restedBefore: Bool {
+    @_noLocks mutating get {
+      var band = 0
+      while band < count {
+        guard memory.sections[band].restedBefore else { return false }
+        band &+= 1
+      }
+      return true
+    }
+  }
+
+  /// Part of a block from the tables, one channel after the other.
+  @inline(never) @_noLocks private mutating func restPart(
+    _ input: InputPort, _ output: OutputPort, _ span: SectionSpan
+  ) {
+    var band = 0
+    while band < count {
+      memory.sections[band].restPart(span)
+      band &+= 1
+    }
+    var window = Quads(repeating: 0)
+    withUnsafeMutablePointer(to: &window) {
+      let x = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self)
+      var channel = 0
+      while channel < channels {
+        span.gather(input[channel], memory.inputs.row(channel), to: x)
+        var band = 0
+        while band < count {
+          memory.sections[band].rest(
+            UnsafePointer(x), x, memory.states + (channel &* count &+ band), complete: span.end &>> 4)
+          band &+= 1
+        }
+        span.scatter(UnsafePointer(x), to: output[channel])
+        channel &+= 1
+      }
     }
   }
 

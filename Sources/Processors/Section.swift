@@ -254,7 +254,7 @@ struct Section: BitwiseCopyable {
   }
 
   /// Up to four groups of one channel from the table; `to` may be `from`.
-  @inline(__always) @_noLocks private mutating func rest(
+  @inline(__always) @_noLocks mutating func rest(
     _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
     _ state: UnsafeMutablePointer<SIMD2<Float>>, complete: Int
   ) {
@@ -281,23 +281,12 @@ struct Section: BitwiseCopyable {
       row.store(sostenuto_join(from.vector(groups), Frames(repeating: 0), left), 0)
       return rest(from, to, state, complete: span.end &>> 4)
     }
-    // Vectors are turned in registers: loads across stores that are just made would wait for these.
     var window = Quads(repeating: 0)
-    let lane = Int32(truncatingIfNeeded: span.lane)
     withUnsafeMutablePointer(to: &window) {
       let x = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self)
-      let behind = from + (16 &- span.lane)
-      x.store(sostenuto_join(row.vector(0), sostenuto_frames_from(from.vector(0), 16 &- lane), lane), 0)
-      x.store(behind.vector(0), 16)
-      x.store(behind.vector(16), 32)
-      x.store(behind.vector(32), 48)
-      if left != 0 { row.store(sostenuto_join(x.vector(groups), Frames(repeating: 0), left), 0) }
+      span.gather(from, row, to: x)
       rest(UnsafePointer(x), x, state, complete: span.end &>> 4)
-      to.store(sostenuto_frames_from(x.vector(0), lane), 0)
-      let next = to + (16 &- span.lane)
-      next.store(x.vector(16), 0)
-      next.store(x.vector(32), 16)
-      next.store(x.vector(48), 32)
+      span.scatter(UnsafePointer(x), to: to)
     }
   }
 }

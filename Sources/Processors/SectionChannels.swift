@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 /// The frames that a section filters at once, counted from the start of a group: up to 64, of which `lane` were filtered
@@ -16,6 +17,37 @@ struct SectionSpan: BitwiseCopyable {
 
   /// Whole groups: nothing of the past, nothing left over.
   var isWhole: Bool { @inline(__always) @_noLocks get { (lane | end) & 15 == 0 } }
+}
+
+extension SectionSpan {
+  /// Brings together the four groups of a channel's frames, with zeros behind the end. `row` has those of the first group that
+  /// were filtered before, and keeps those of one that the block does not finish. Vectors are turned in registers: a load across
+  /// stores that were just made would wait for them.
+  @inline(__always) @_noLocks func gather(
+    _ from: UnsafePointer<Float>, _ row: UnsafeMutablePointer<Float>, to x: UnsafeMutablePointer<Float>
+  ) {
+    let first = Int32(truncatingIfNeeded: lane)
+    let behind = from + (16 &- lane)
+    let new = sostenuto_frames_from(from.vector(0), (16 &- first) & 15)
+    x.store(sostenuto_join(row.vector(0), new, first), 0)
+    x.store(behind.vector(0), 16)
+    x.store(behind.vector(16), 32)
+    x.store(behind.vector(32), 48)
+    guard end & 15 != 0 else { return }
+    let unfinished = sostenuto_join(
+      x.vector(end & ~15), Frames(repeating: 0), Int32(truncatingIfNeeded: end & 15))
+    x.store(unfinished, end & ~15)
+    row.store(unfinished, 0)
+  }
+
+  /// Gives the groups back as the block's frames.
+  @inline(__always) @_noLocks func scatter(_ x: UnsafePointer<Float>, to: UnsafeMutablePointer<Float>) {
+    to.store(sostenuto_frames_from(x.vector(0), Int32(truncatingIfNeeded: lane)), 0)
+    let behind = to + (16 &- lane)
+    behind.store(x.vector(16), 0)
+    behind.store(x.vector(32), 16)
+    behind.store(x.vector(48), 32)
+  }
 }
 
 /// Channels of which each has a state of its own.

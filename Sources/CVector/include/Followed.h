@@ -292,28 +292,25 @@ SOSTENUTO_VECTOR float sostenuto_hold_sixteens(float *levels, float level, float
   return level;
 }
 
-/* Some of sixteen peaks, as `sostenuto_follow_part` has levels; `done` has the targets that went before. */
-SOSTENUTO_VECTOR float sostenuto_hold_part(float *levels, float start, float down, int first, int count, float *done) {
-  typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  for (int f = 0; f < count; f++) done[first + f] = levels[f];
-  sostenuto_frames course = sostenuto_hold_frames(*(frames_of_memory *)done, start, down);
-  for (int f = 0; f < count; f++) levels[f] = course[first + f];
-  return levels[count - 1];
+/* The lanes `first..<last` of a sixteen; others are zero. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_part(sostenuto_frames v, int first, int last) {
+  const sostenuto_integers places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return (sostenuto_frames)((sostenuto_integers)v & ((places >= first) & (places < last)));
 }
 
-/* Some frames of a sixteen, of which `first` went before: `start` is the level before these, and `done` their shares and
-   what they added. Returns the last level. */
-SOSTENUTO_VECTOR float sostenuto_follow_part(float *levels, float start, const float *up, const float *down, int first, int count,
-                                             float *done) {
-  float room[48] = {0};
+/* The peaks `first..<last` of sixteen, as `sostenuto_follow_part` has levels; `done` has the targets that went before. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_hold_part(sostenuto_frames targets, float start, float down, int first, int last,
+                                                      float *done) {
   typedef float frames_of_memory __attribute__((ext_vector_type(16), aligned(4)));
-  for (int f = 0; f < count; f++) {
-    room[first + f] = levels[f];
-    room[16 + first + f] = up[f];
-    room[32 + first + f] = down[f];
-  }
-  sostenuto_frames course = sostenuto_follow_frames(*(frames_of_memory *)room, start, start, *(frames_of_memory *)(room + 16),
-                                                    *(frames_of_memory *)(room + 32), first, done);
-  for (int f = 0; f < count; f++) levels[f] = course[first + f];
-  return levels[count - 1];
+  targets = sostenuto_join(*(frames_of_memory *)done, sostenuto_part(targets, first, last), first);
+  *(frames_of_memory *)done = targets;
+  return sostenuto_hold_frames(targets, start, down);
+}
+
+/* The frames `first..<last` of a sixteen: `start` is the level before it, and `done` has the shares of those that went before, and
+   what they added. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_follow_part(sostenuto_frames targets, float start, sostenuto_frames up,
+                                                        sostenuto_frames down, int first, int last, float *done) {
+  return sostenuto_follow_frames(sostenuto_part(targets, first, last), start, start, sostenuto_part(up, first, last),
+                                 sostenuto_part(down, first, last), first, done);
 }
