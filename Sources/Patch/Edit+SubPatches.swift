@@ -210,7 +210,7 @@ extension Draft {
       return cables.map { .disconnect(patch.name(of: $0.ends)) }
     case .replace(let name, let node):
       let old = try patch.node(named: name)
-      // What is inside leaves, whatever else is done with it. What a file has comes, unless the other edits say what is inside.
+      // The old inside leaves in any case. A file's inside comes, unless the other edits build one.
       guard node.id.raw == 0,
         filled(name) != nil || fills(node) && !others.contains(where: { $0.builds(inside: name) })
       else { return nil }
