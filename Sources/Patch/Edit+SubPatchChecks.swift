@@ -33,7 +33,7 @@ extension Draft {
     throw .noSubPatch(container)
   }
 
-  /// The same when an edit is done, for a node that is still there.
+  /// Throws for a node that a finished edit has put into one that is no sub-patch, if it is still there.
   func checkArrival(of edit: Edit) throws(EditError) {
     switch edit {
     case .all(let edits): for edit in edits { try checkArrival(of: edit) }

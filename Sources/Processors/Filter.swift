@@ -153,7 +153,7 @@ public struct Filter: Kernel {
       freq.values.pointee, q.values.pointee, 1, Self.response(type.new), block.rate)
   }
 
-  /// The table of the first channel stood for the unfinished group before the block as well, if there is one.
+  /// True when the first channel's table also filtered the unfinished group before the block, or when there is none.
   @inline(__always) @_noLocks private mutating func goesOn(_ block: Block, _ span: SectionSpan) -> Bool {
     let start = block.time &- Int64(span.lane)
     guard span.lane == 0 || (start == groupTime && memory.sections.pointee.restedBefore) else { return false }

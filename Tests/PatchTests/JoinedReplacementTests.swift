@@ -91,7 +91,7 @@ import Testing
       let single = Result { try parts.reduce(before) { try change($0, $1).patch } }
       let joined = Result { try change(before, line) }
       guard let wanted = try? single.get() else {
-        // What the line makes a sub-patch may have its inside before.
+        // A node that the line turns into a sub-patch may get its inside before.
         if let after = try? joined.get() { expectNoOrphans(after.patch, line) }
         continue
       }

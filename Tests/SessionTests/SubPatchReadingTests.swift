@@ -6,8 +6,7 @@ import Testing
 
 @testable import Session
 
-/// What an edit writes about sub-patches of files, read without these files, as it stands. Else `format` would leave it alone,
-/// or write less than there is.
+/// Patches that an edit wrote, read without the files of their sub-patches: `format` must give the same text again.
 @MainActor @Suite struct SubPatchReadingTests {
   /// The text of a patch after lines of a script. Files of sub-patches are written.
   private func apply(_ lines: [String], to path: String) throws -> String {

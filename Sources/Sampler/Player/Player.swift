@@ -209,8 +209,8 @@ public struct Player: Kernel {
     return Int64((frame < last ? frame : last) + 0.5) &<< 32
   }
 
-  /// Starts a head at the cue point: at once at the file's start, otherwise with a fade. `fades`: it takes the place of another
-  /// file, to which an edit wants no edge.
+  /// Starts a head at the cue point: at once at the file's start, otherwise with a fade. `fades`: with one there too, since the
+  /// file takes the place of another that sounds.
   @_noLocks private mutating func startHead(fades: Bool = false) {
     guard let image else { return }
     var head = PlayerHead(quality: quality.points(load: load))
