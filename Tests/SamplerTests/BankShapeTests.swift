@@ -111,6 +111,29 @@ import Testing
     #expect(abs(cents(less[4800...])) < 0.2)
   }
 
+  /// A bank's own modulator of the pitch wheel takes the default one's place: it may switch bends off, or make them wider.
+  @Test(arguments: [0, 1200, 12700, 25400]) func aBankHasItsOwnPitchBend(amount: Int) throws {
+    let rig = try self.rig(sine([], modulators: [[0x020E, 52, amount, 0x0010, 0]]))
+    let output = rig.run(24000, [(64, Event(.bend, value: 1)), (64, .on(60))])[0]
+    #expect(abs(cents(output[4800...]) - 200 * Double(amount) / 12700) < 1)
+  }
+
+  /// A switch is one way up to 63 and the other way from 64 on, never both.
+  @Test(
+    arguments: [
+      (0x0C95, false, false), (0x0D95, true, false), (0x0E95, false, true), (0x0F95, true, true),
+    ])
+  func aSwitchChangesFrom63To64(source: Int, isFalling: Bool, isBipolar: Bool) throws {
+    for position in [0, 62, 63, 64, 65, 127] {
+      let rig = try self.rig(constant([(48, 400)], modulators: [[source, 48, 300, 0, 0]]))
+      let plain = try self.rig(constant([(48, 400)]))
+      let on: [(Int, Event)] = [(64, .control(21, Float(position))), (64, .on(60))]
+      let level = decibels(rig.run(64, on)[0][10]) - decibels(plain.run(64, on)[0][10])
+      let isOn = (position >= 64) != isFalling
+      #expect(abs(level + (isOn ? 30 : isBipolar ? -30 : 0)) < 0.01, "\(position): \(level)")
+    }
+  }
+
   @Test func envelopesHaveTheirTimes() throws {
     // Attack 0.1 s (-3986 timecents), hold 0.05 s, decay 0.5 s to -30 dB, release 0.25 s.
     let rig = try rig(

@@ -27,17 +27,18 @@ enum Curve: Hashable, Sendable {
   private static func controllerValue(
     _ place: Int, _ type: UInt8, _ isNegative: Bool, _ isBipolar: Bool
   ) -> Float {
+    // A switch is on from 64 on, or up to 63.
+    if type == 3 { return place >= 64 ? 1 : isBipolar ? -1 : 0 }
     if isBipolar {
       // 64 is the middle in both directions.
       let middle = isNegative ? 63 : 64
       let distance = place - middle
       let t = Float(abs(distance)) / Float(distance < 0 ? middle : 127 - middle)
-      if type == 3 { return distance >= 0 ? 1 : -1 }
       return (distance < 0 ? -1 : 1) * shaped(t, type)
     }
     // A controller's 128 values are 0...127/128, or in the negative direction 1...1/128.
     let t = isNegative ? Float(place + 1) / 128 : Float(place) / 128
-    return type == 3 ? (place >= (isNegative ? 63 : 64) ? 1 : 0) : shaped(t, type)
+    return shaped(t, type)
   }
 
   private static func shaped(_ t: Float, _ type: UInt8) -> Float {

@@ -42,6 +42,16 @@ final class SoundFontFile {
     /// Modulators that feed its source.
     var links: [Modulator] = []
 
+    /// Banks name the pitch, to which the default modulator of the pitch wheel leads, by the fine tuning, as FluidSynth has it:
+    /// theirs takes that one's place.
+    fileprivate mutating func nameDefaultBend() {
+      let bend = SoundFontZone.defaultBend
+      guard source == bend.source, amountSource == bend.amountSource, transform == bend.transform,
+        destination == SoundFontZone.Generator.fineTune
+      else { return }
+      destination = bend.destination
+    }
+
     /// True for modulators that differ in their amount only: these replace each other, or add up.
     func isIdentical(_ other: Self) -> Bool {
       source == other.source && destination == other.destination && amountSource == other.amountSource
@@ -251,10 +261,12 @@ final class SoundFontFile {
           },
           modulators: (modulatorPlaces.0..<min(modulatorPlaces.1, modulators.count / 10)).map {
             let place = modulators.lowerBound + 10 * $0
-            return Modulator(
+            var modulator = Modulator(
               source: Int(word(place)), destination: Int(word(place + 2)),
               amount: Int(Int16(bitPattern: word(place + 4))), amountSource: Int(word(place + 6)),
               transform: Int(word(place + 8)))
+            modulator.nameDefaultBend()
+            return modulator
           }))
     }
     return result

@@ -20,9 +20,12 @@ extension SoundFontZone {
     // Reverb and chorus sends.
     .init(source: 0x00DB, destination: Generator.reverb, amount: 200, amountSource: 0, transform: 0),
     .init(source: 0x00DD, destination: Generator.chorus, amount: 200, amountSource: 0, transform: 0),
-    // Pitch bend, scaled by its sensitivity.
-    .init(source: 0x020E, destination: Generator.pitch, amount: 12700, amountSource: 0x0010, transform: 0),
+    defaultBend,
   ]
+
+  /// Pitch bend, scaled by its sensitivity.
+  static let defaultBend = SoundFontFile.Modulator(
+    source: 0x020E, destination: Generator.pitch, amount: 12700, amountSource: 0x0010, transform: 0)
 
   /// Envelope from six successive generators: delay, attack, hold, decay, sustain, release.
   func envelope(from first: Int, isLinear: Bool) -> EnvelopeSettings {
