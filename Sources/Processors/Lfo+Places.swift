@@ -6,6 +6,12 @@ extension Lfo {
   /// Seconds in which a distance from the transport's place becomes a third.
   private static var glide: Double { @inline(__always) @_noLocks get { 0.1 } }
 
+  /// Whole notes of a note's length: a triplet's is no number of 24 bits, and hours later its cycles would have gone astray.
+  @inline(__always) @_noLocks static func length(of note: Float) -> Double {
+    let exact = Double(whole(Double(note) * 3072)) / 3072
+    return (exact - Double(note)).magnitude < 1e-6 * Double(note) ? exact : Double(note)
+  }
+
   /// Finds how fast the places have to glide to be the transport's. At the beginning they are there at once.
   @inline(never) @_noLocks mutating func follow(_ block: Block) {
     isLed = false

@@ -120,9 +120,10 @@ public struct Lfo: Kernel {
   @_noLocks public mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int) {
     guard parameter == Self.rate else { return }
     isLed = true
+    let length = Self.length(of: value)
     var channel = element
     while channel < count {
-      (voices[channel].cycle, voices[channel].isFree) = (Double(value), false)
+      (voices[channel].cycle, voices[channel].isFree) = (length, false)
       channel &+= 1
     }
   }

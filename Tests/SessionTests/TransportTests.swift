@@ -193,6 +193,29 @@ import Testing
     #expect(falls.count >= Int(8 * wanted) - 1)
   }
 
+  /// A third of a note is no number of 24 bits: hours into a piece, a wave of triplets begins with its notes all the same.
+  @Test(arguments: ["1/4t", "1/8t", "1/2t", "1/4", "3/8"], [30_001, 1_000_003])
+  func aWaveInNotesIsInPhaseHoursLater(note: String, bar: Int) throws {
+    let folder = try Folder()
+    let patch = """
+      sostenuto 1
+      tempo 123.7
+      node wave lfo rate=\(note) shape=up
+      node out output channels=1
+      connect wave -> out
+      """
+    let wave = try render("at 1s locate bar \(bar)", folder, seconds: 6, patch: patch)
+    let falls = zip(wave.indices, zip(wave, wave.dropFirst())).filter { $1.1 - $1.0 < -0.1 }.map(\.0)
+    // Quarter notes since the jump, which was to the beginning of a bar and so of a triplet.
+    let length = ["1/4t": 2.0 / 3, "1/8t": 1.0 / 3, "1/2t": 4.0 / 3, "1/4": 1, "3/8": 1.5][note]!
+    let start = Double(4 * (bar - 1)).remainder(dividingBy: length)
+    for fall in falls where fall > 48_000 * 3 {
+      let notes = (Double(fall + 1 - 48_000) / 48_000 * 123.7 / 60 + start) / length
+      #expect(abs(notes - notes.rounded()) * length * 60 / 123.7 * 48_000 < 3, "\(note) from bar \(bar)")
+    }
+    #expect(falls.filter { $0 > 48_000 * 3 }.count >= 3)
+  }
+
   @Test func aServersTransportIsWrittenIntoJournalsAndBack() {
     var journal = TakeJournal()
     var input = TransportInput(isRolling: true, frame: 123_456)
