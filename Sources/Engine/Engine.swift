@@ -156,6 +156,8 @@ public final class Engine: ReconcilerHost {
     let isFirst = max(time ?? 0, renderer.time) == 0
     var extent = touched ?? Touched(from: old, to: patch)
     if extent.since !== old.revision { extent = Touched(from: old, to: patch) }
+    // Orders that are given again leave the patch as it was.
+    extent.add(ramps.lazy.filter { $0.seconds == 0 }.map(\.node))
     let request = Reconciler.Request(
       patch: patch, touched: extent, fade: isFirst ? 0 : frames(fade),
       ramps: RampTimes(ramps, rate: rate, in: patch, kinds), tails: Set(tails), isFirst: isFirst,

@@ -62,7 +62,7 @@ public struct Change: Sendable {
   public var patch: Patch
   /// The edit that restores exactly the patch before, identities, order and comments included.
   public var inverse: Edit
-  /// Parameters that move to their value over a given time.
+  /// Parameters that move to their value over a given time; and orders that are given again, in no time.
   public var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)]
   /// Removed nodes that ring out.
   public var tails: [NodeID]

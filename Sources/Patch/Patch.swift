@@ -224,6 +224,9 @@ public struct Touched: Sendable {
     self.nodes = OrderedSet(nodes)
   }
 
+  /// Adds nodes that are to be looked at again.
+  package mutating func add(_ more: some Sequence<NodeID>) { nodes.append(contentsOf: more) }
+
   /// The difference between two patches; nodes in file order of the newer one.
   package init(from old: Patch, to new: Patch) {
     since = old.revision

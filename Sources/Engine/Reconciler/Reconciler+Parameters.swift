@@ -18,6 +18,7 @@ extension Reconciler {
     if target.firstChannel != nil { updatePorts(of: target, node) }
     if target.midiPort != nil { updateMidiPort(of: target, node) }
     guard let description = target.type?.description else { return }
+    if !request.ramps.isEmpty { giveAgain(ordersTo: target, node, values, description) }
     let lengths = node.settings.isEmpty ? [:] : node.noteLengths(description)
     let oldLengths = target.noteLengths
     guard target.values != values || lengths != oldLengths else { return }
@@ -36,6 +37,21 @@ extension Reconciler {
         let frames = request.ramps.frames(of: parameter, element: element, of: node, description, values)
         return (frames ?? fade, law(of: parameter, over: frames))
       }
+    }
+  }
+
+  /// Sends orders of the edit that are those of before: what was ordered may be over, or a pedal have ordered something else.
+  private func giveAgain(
+    ordersTo target: EngineNode, _ node: Node, _ values: [[Float]], _ description: KindDescription
+  ) {
+    // A node that is new has the order from its beginning.
+    guard target.slot != nil else { return }
+    for (index, parameter) in description.parameters.enumerated()
+    where parameter.isOrder && target.values[index] == values[index] {
+      guard request.ramps.frames(of: ParameterPath(parameter.name), of: node.id) != nil else { continue }
+      let value = request.isUndo ? -1 : values[index][0]
+      work.commands.append(
+        .kernel(target.slot, parameter: Int32(index), element: 0, value: value, frames: 0))
     }
   }
 
@@ -142,6 +158,8 @@ struct RampTimes {
   }
 
   private var frames: [Key: Int] = [:]
+
+  var isEmpty: Bool { frames.isEmpty }
 
   init() {}
 

@@ -34,13 +34,22 @@ struct RecallScene: EditVerbs {
     let scene = try draft.patch.scene(number)
     try SetParameter.check(over: over)
     let edits = try PatchDifference.stateEdits(
-      from: draft.patch, to: scene.recalled(draft.catalogue), catalogue: draft.catalogue)
+      from: draft.patch, to: scene.recalled(draft.catalogue), catalogue: draft.catalogue
+    ).filter { !$0.isOrder(in: draft) }
     guard let over, over > Self.shortest else { return edits }
     return [.fade(over)] + edits.map { $0.moving(over: over, in: draft) }
   }
 }
 
 extension Edit {
+  /// True for an order to a node that plays on: it was for the moment in which it was given.
+  fileprivate func isOrder(in draft: Draft) -> Bool {
+    guard case .set(let name, let path, _, _) = self, let node = draft.patch[named: name] else {
+      return false
+    }
+    return draft.catalogue[node.kind]?[parameter: path.name]?.isOrder == true
+  }
+
   /// The same with a time, if it moves a value of a node that is there already.
   fileprivate func moving(over seconds: Double, in draft: Draft) -> Edit {
     guard case .set(let name, let path, let value, _) = self, let node = draft.patch[named: name],

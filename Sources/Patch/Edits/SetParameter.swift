@@ -20,6 +20,7 @@ struct SetParameter: EditVerbs {
       return
     }
     if let over { draft.ramps.append((work.node, path, over)) }
+    if work.isOrderAgain { draft.ramps.append((work.node, path, 0)) }
     draft.patch.store(work.value, at: path, of: work.node, default: defaultValue)
     for path in work.dropped {
       draft.patch.update(work.node) { node in
@@ -46,6 +47,8 @@ struct SetParameter: EditVerbs {
     var unplugged: [Cable.Ends] = []
     /// The parameter determines the number of channels of an output.
     var isSize = false
+    /// The order that was given last, and is given again.
+    var isOrderAgain = false
   }
 
   private func work(in draft: Draft) throws(EditError) -> Work {
@@ -78,7 +81,8 @@ struct SetParameter: EditVerbs {
       node: node.id, value: checked, defaultValue: parameter.defaultValue(at: path),
       dropped: dropped(by: new, parameter: parameter, of: node, kind: kind),
       unplugged: unplugged(by: new, parameter: parameter, of: node, kind: kind, in: draft),
-      isSize: kind.outputs.contains { $0.format == .parameter(parameter.name) })
+      isSize: kind.outputs.contains { $0.format == .parameter(parameter.name) },
+      isOrderAgain: parameter.isOrder && node.value(at: path, description: kind) == new)
   }
 
   func inverse(in draft: Draft) throws(EditError) -> Edit {
