@@ -125,8 +125,8 @@ import Testing
     ])
   func aSwitchChangesFrom63To64(source: Int, isFalling: Bool, isBipolar: Bool) throws {
     for position in [0, 62, 63, 64, 65, 127] {
-      let rig = try self.rig(constant([(48, 400)], modulators: [[source, 48, 300, 0, 0]]))
-      let plain = try self.rig(constant([(48, 400)]))
+      let rig = try self.rig(constant([(48, 1000)], modulators: [[source, 48, 300, 0, 0]]))
+      let plain = try self.rig(constant([(48, 1000)]))
       let on: [(Int, Event)] = [(64, .control(21, Float(position))), (64, .on(60))]
       let level = decibels(rig.run(64, on)[0][10]) - decibels(plain.run(64, on)[0][10])
       let isOn = (position >= 64) != isFalling

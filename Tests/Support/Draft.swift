@@ -50,7 +50,8 @@ public struct Draft {
     switch statement {
     case .edit(let edit):
       let change = try patch.applying(edit, catalogue: KindRegistry.builtIn.catalogue)
-      guard change.patch != patch else { return nil }
+      // An order that is given again leaves the patch as it is.
+      guard change.patch != patch || !change.ramps.isEmpty else { return nil }
       history.record(change, describing: edit.line, catalogue: KindRegistry.builtIn.catalogue)
       return change
     case .undo: return try history.undo(patch, catalogue: KindRegistry.builtIn.catalogue)?.change
