@@ -194,6 +194,9 @@ public struct Arpeggiator: Kernel {
       letGo()
       output.pointee.append(event)
     case .allNotesOff, .allSoundOff, .reset: clear(event, output)
+    case .control where event.key >= 123 && isPedalDown:
+      // All keys of the channel go up, and the pedal holds the notes.
+      for note in 0..<count where notes[note].channel == event.channel { notes[note].isDown = false }
     case .control where event.key == 120 || event.key >= 123: clear(event, output)
     default: output.pointee.append(event)
     }

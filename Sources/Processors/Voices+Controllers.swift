@@ -33,7 +33,7 @@ extension Voices {
     case 6, 38, 96, 97: enterData(midi, number, value, at: frame)
     case 120: release(midi, at: frame)
     case 121: resetControllers(midi, at: frame)
-    case 123...127: release(midi, at: frame)
+    case 123...127: liftKeys(midi, at: frame)
     default: break
     }
   }
@@ -134,6 +134,18 @@ extension Voices {
     control(midi, 64, 0, at: frame)
     control(midi, 66, 0, at: frame)
     follow(midi, at: frame)
+  }
+
+  /// Lifts all keys of a MIDI channel, and of those that it is the master of. Pedals hold the notes, as the MIDI
+  /// specification has it.
+  @_noLocks private mutating func liftKeys(_ midi: Int, at frame: Int) {
+    let zones = keys.zones
+    for other in 0..<VoiceKeys.count where zones.reaches(midi, other) {
+      setMemory(keys.turns + other &* 128, 0, 128 &* 4)
+    }
+    for channel in 0..<count where channels[channel].isDown {
+      if zones.reaches(midi, Int(channels[channel].midi)) { lift(channel, at: frame) }
+    }
   }
 
   /// Ends the notes of a MIDI channel, and of those that it is the master of.

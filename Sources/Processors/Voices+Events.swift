@@ -236,7 +236,6 @@ extension Voices {
 
   @_noLocks private mutating func lift(_ midi: Int, _ key: Int, at frame: Int) {
     keys.lift(midi, key)
-    let isSustaining = sustains(midi)
     if mode != .poly, free > 0, Int(channels[0].midi) == midi, Int(channels[0].key) == key, goBack(at: frame)
     {
       return
@@ -245,15 +244,21 @@ extension Voices {
     while channel < count {
       let voice = channels + channel
       if voice.pointee.isDown, Int(voice.pointee.midi) == midi, Int(voice.pointee.key) == key {
-        // Keys that the pedals hold have no other gate, so nothing is written.
-        if isSustaining { voice.pointee.isSustained = true }
-        if voice.pointee.isSustained || voice.pointee.caught.isAny {
-          voice.pointee.isDown = false
-        } else {
-          end(channel, at: frame)
-        }
+        lift(channel, at: frame)
       }
       channel &+= 1
+    }
+  }
+
+  /// The key of a channel's note goes up. The note ends unless a pedal holds it.
+  @_noLocks mutating func lift(_ channel: Int, at frame: Int) {
+    let voice = channels + channel
+    // Notes that the pedals hold keep their gate, so nothing is written.
+    if sustains(Int(voice.pointee.midi)) { voice.pointee.isSustained = true }
+    if voice.pointee.isSustained || voice.pointee.caught.isAny {
+      voice.pointee.isDown = false
+    } else {
+      end(channel, at: frame)
     }
   }
 

@@ -368,6 +368,20 @@ struct SequenceTests {
     #expect(bench.sentEvents.contains { $0.event.kind == .control && $0.event.key == 121 && $0.frame == 300 })
   }
 
+  /// Message 123 lifts the keys; the pedal holds the arpeggio.
+  @Test func thePedalHoldsAnArpeggioAgainstMessage123() {
+    let clock = (0..<640).map { Float($0 % 64 < 30 ? 1 : 0) }
+    let bench = KernelBench(
+      Arpeggiator.self, Arpeggiator.description, inputs: [[clock], [[]]], outputs: [], [:])
+    bench.events = [
+      Self.on(0, 60, 100), (10, Event(.control, key: 64, value: 127)), (100, Event(.control, key: 123)),
+      (300, Event(.control, key: 64, value: 0)),
+    ]
+    _ = bench.run(640)
+    let on = bench.sentEvents.filter { $0.event.kind == .noteOn }
+    #expect(on.map(\.frame) == [0, 64, 128, 192, 256] && Self.isBalanced(bench.sentEvents.map(\.event)))
+  }
+
   @Test func heldNotesAreArpeggiated() {
     let clock = (0..<64_000).map { Float($0 % 64 < 30 ? 1 : 0) }
     func keys(_ order: Float, _ octaves: Float = 1, _ frames: Int = 64 * 9) -> [UInt8] {

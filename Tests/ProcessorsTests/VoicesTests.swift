@@ -165,12 +165,23 @@ struct VoicesTests {
   }
 
   @Test func panicAndAllNotesOffLowerEveryGate() {
-    for event in [Event(.allSoundOff), Event(.allNotesOff), Event(.reset), control(120, 0), control(123, 0)] {
+    for event in [Event(.allSoundOff), Event(.allNotesOff), Event(.reset), control(120, 0)] {
       let bench = bench(4)
       bench.events = [(0, on(60)), (10, control(64, 127)), (20, off(60)), (30, on(70)), (100, event)]
       let out = bench.run(200)
       #expect(held(out, 99).count == 2 && held(out, 100).isEmpty)
     }
+  }
+
+  @Test func pedalsHoldGatesAgainstMessage123() {
+    let bench = bench(4)
+    bench.events = [
+      (0, on(60)), (10, control(64, 127)), (20, off(60)), (30, on(70)), (100, control(123, 0)),
+      (200, control(64, 0)), (300, on(72)), (400, control(123, 0)),
+    ]
+    let out = bench.run(500)
+    #expect(held(out, 199).count == 2 && held(out, 200).isEmpty)
+    #expect(held(out, 399).count == 1 && held(out, 400).isEmpty)
   }
 
   @Test func theWheelBendsByItsRangeWithoutAStep() {
@@ -335,7 +346,7 @@ struct VoicesTests {
     #expect(held(out, 1999) == [0, 1] && held(out, 2000) == [0])
   }
 
-  /// Keys and pedals on a zone's master and on its members: neither pedal ends what the other one holds.
+  /// Keys, pedals and message 123 on a zone's master and on its members: neither pedal ends what the other one holds.
   @Test(arguments: 1...20) func aNoteSoundsWhileAPedalOfItsZoneHoldsIt(seed: UInt64) {
     let isUpper = seed % 2 == 0
     let bench = bench(4, [Voices.mpe: [isUpper ? 2 : 1]])

@@ -68,7 +68,6 @@ import Testing
       9600,
       [
         (0, .on(60)), (0, Event(.noteOn, channel: 3, key: 64, value: 100)),
-        (0, Event(.control, channel: 3, key: 64, value: 127)),
         (1, Event(.noteOn, channel: 3, key: 65, value: 100)),
         (100, Event(.control, channel: 3, key: control, value: 0)),
       ])
@@ -78,6 +77,23 @@ import Testing
     _ = rig.run(
       9600, [(Int(rig.time), Event(.noteOff, channel: 3, key: 65, value: 0)), (9600 * 2, .off(60))])
     #expect(rig.kernel.voices == 0)
+  }
+
+  /// Some keyboards send message 123 when all keys are up, with the pedal down: the chord sounds on till the pedal is
+  /// up.
+  @Test func pedalsHoldNotesAgainstMessage123() throws {
+    let (rig, _) = try rig(looped)
+    _ = rig.run(
+      9600,
+      [
+        (0, .on(60)), (10, .control(64, 127)), (20, .off(60)), (30, .on(64)), (40, .control(123, 0)),
+      ])
+    #expect(rig.kernel.voices == 2)
+    _ = rig.run(9600, [(Int(rig.time), .control(64, 0))])
+    #expect(rig.kernel.voices == 0)
+    let (other, _) = try self.rig(looped)
+    _ = other.run(9600, [(0, .on(60)), (10, .control(64, 127)), (40, Event(.allNotesOff))])
+    #expect(other.kernel.voices == 0)
   }
 
   @Test func ofHeldVoicesTheQuietestIsStolen() throws {

@@ -1,13 +1,13 @@
-/// Keys and pedals of an MPE zone at random, one after another, and the notes that sound after each.
+/// Keys, pedals and messages 123 of an MPE zone at random, one after another, and the notes that sound after each.
 ///
-/// A note sounds while its key is down. It goes on while a sustain pedal is down, if one was when the key rose, and while a
+/// A note sounds while its key is down. Message 123 lifts keys and leaves pedals. A note goes on while a sustain pedal is down, if one was when the key rose, and while a
 /// sostenuto pedal is down that caught it. Its channel's pedals and the master's count alike.
 ///
 /// Test targets without `TestSupport` have a link to this file.
 public struct PedalStory {
   public struct Step {
     public let channel: Int
-    /// Controller of a pedal; 0: the channel's key.
+    /// Controller of a pedal, or 123; 0: the channel's key.
     public let control: Int
     public let isDown: Bool
     /// Channels whose notes sound.
@@ -28,18 +28,23 @@ public struct PedalStory {
     }
     while steps.count < count {
       let channel = channels.randomElement(using: &random)!
-      let control = [0, 64, 66].randomElement(using: &random)!
+      let control = [0, 0, 0, 64, 64, 64, 66, 66, 66, 123].randomElement(using: &random)!
       let reached = channel == master ? channels : [channel]
       var isDown = false
-      if control == 0 {
+      func lift(_ channel: Int) {
+        guard down.remove(channel) != nil else { return }
+        if !pedals[64]!.isDisjoint(with: [channel, master]) { sustained.insert(channel) }
+      }
+      if control == 123 {
+        for other in reached { lift(other) }
+      } else if control == 0 {
         isDown = !down.contains(channel)
         // Struck again, it would be another note.
         if isDown && isHeld(channel) { continue }
         if isDown {
           down.insert(channel)
         } else {
-          down.remove(channel)
-          if !pedals[64]!.isDisjoint(with: [channel, master]) { sustained.insert(channel) }
+          lift(channel)
         }
       } else {
         isDown = !pedals[control]!.contains(channel)

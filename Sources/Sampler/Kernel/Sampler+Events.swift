@@ -141,6 +141,21 @@ extension Sampler {
     if image.pointee.hasPriorities { returnToHeld(channel, key, image) }
   }
 
+  /// Message 123: all keys go up. Pedals that are down hold the notes, as the MIDI specification has it: some
+  /// keyboards send the message with the last key of a chord.
+  @_noLocks private mutating func liftKeys(_ channel: Int, time: Int64) {
+    for key in 0..<128 where downVelocity[channel &* 128 &+ key] > 0 { noteOff(channel, key, time: time) }
+    // Notes that are held without a key, for instance after a change of instrument.
+    var slot = nextActive(0)
+    while slot >= 0 {
+      let voice = voicePool + slot
+      if Int(voice.pointee.channel) == channel, voice.pointee.isHeld {
+        noteOff(channel, Int(voice.pointee.key), time: time)
+      }
+      slot = nextActive(slot &+ 1)
+    }
+  }
+
   /// Ends every note and releases the pedals.
   @_noLocks mutating func endNotes(_ channel: Int, time: Int64) {
     control(channel, Control.sostenuto, 0, time: time, isMessage: false)
@@ -227,7 +242,7 @@ extension Sampler {
       for other in 0..<Self.channels where zones.reaches(channel, other) { silence(other) }
     // Omni and mono modes end the notes as well, supported or not.
     case _ where number >= Control.allNotesOff:
-      for other in 0..<Self.channels where zones.reaches(channel, other) { endNotes(other, time: time) }
+      for other in 0..<Self.channels where zones.reaches(channel, other) { liftKeys(other, time: time) }
     case Control.resetAll: reset(channel, time: time)
     case Control.unregistered: parameterNumbers[channel] = -1
     case Control.unregisteredFine: chooseUnregistered(channel, Int(value))
