@@ -19,7 +19,9 @@ extension Engine {
     latestExecution = min(latestExecution, renderer.time - 1)
     latestKnown = -1
     let pending = pending
+    for transaction in pending { transaction.adoptNow() }
     for node in graph.nodesByKey.values { node.retune(from: rate, to: newRate, pending) }
+    for node in graph.shelf.nodes { node.retune(from: rate, to: newRate, pending) }
     for cable in graph.cables.values { cable.stretch(by: newRate / rate, at: renderer.time) }
     rate = newRate
     if isTaping { stamps.append(Stamp(time: renderer.time, meaning: .rate(newRate))) }
@@ -53,6 +55,15 @@ extension EngineNode {
 }
 
 extension Transaction {
+  /// Carries out adoptions ahead of time: both kernels have one memory, which is about to change.
+  fileprivate func adoptNow() {
+    change { command in
+      guard case .adopt(let slot, _, _) = command else { return }
+      command.execute(on: slot)
+      command = .begin(slot)
+    }
+  }
+
   /// Replaces the memory that a pending widening moves a kernel into. `memory` is where the kernel is before
   /// this transaction; it is freed afterwards. Returns where the kernel is after it.
   fileprivate func moveWidening(

@@ -350,8 +350,8 @@ public final class Engine: ReconcilerHost {
     return nextCableNumber
   }
 
-  func prepare(_ node: EngineNode) {
-    node.prepare(rate: rate, quality: quality, noEvents: noEvents, pools: pools)
+  func prepare(_ node: EngineNode, adopting old: EngineNode?) {
+    node.prepare(rate: rate, quality: quality, noEvents: noEvents, pools: pools, adopting: old)
     if let fault = faults[node.id] { node.fault = fault }
     node.loading = loads[node.id]
     guard !node.id.isTap else { return }

@@ -66,6 +66,8 @@ final class EngineGraph {
   private(set) var receivers: [EngineNode] = []
   /// Nodes of kinds that are only known at run time.
   private(set) var foreign: [EngineNode] = []
+  /// Nodes that were removed, and that an undo may bring back with what they recorded.
+  var shelf = Shelf()
 
   /// Breaks the reference cycles and frees all memory.
   func removeAll() {
@@ -76,6 +78,7 @@ final class EngineGraph {
       node.free()
     }
     for intent in intents { intent?.cable = nil }
+    shelf.removeAll()
     cables.removeAll()
     nodesByKey.removeAll()
   }

@@ -174,23 +174,29 @@ final class EngineNode {
     row.markStale()
   }
 
-  /// Allocates its state for its present channel counts. Worker.
+  /// Its kernel holds what the musician recorded, and the patch does not.
+  var isRecorder: Bool { kernelType?.isRecorder == true && !isMuted }
+
+  /// Allocates its state for its present channel counts. `old`: a node of the same key that no plan has any more; its
+  /// kernel's memory becomes this one's, and the audio thread is still to copy its state. Worker.
   func prepare(
-    rate: Double, quality: SampleQuality?, noEvents: UnsafeMutablePointer<EventQueue>, pools: NodePools
+    rate: Double, quality: SampleQuality?, noEvents: UnsafeMutablePointer<EventQueue>, pools: NodePools,
+    adopting old: EngineNode?
   ) {
     if type?.memoryFollowsValues == true { reserve = (values, modulated) }
     var configuration = configuration(rate: rate)
     configuration.quality = quality
     configuration.moving = reserve?.moving ?? []
     let size = type?.memorySize(configuration) ?? 0
-    let whole = pools.kernels.allocateIfThere(size)
+    let whole = old?.kernelMemory ?? pools.kernels.allocateIfThere(size)
+    old?.kernelMemory = nil
     lack = whole == nil ? size : 0
     bytes = size - lack + (type?.size ?? 0)
     let inner = whole ?? pools.kernels.allocate(0)
     kernelMemory = inner
     let memory = NodeMemory(node: self, pools: pools)
     self.memory = memory
-    kernelType?.initialize(memory.kernel, configuration, inner.base)
+    if old == nil { kernelType?.initialize(memory.kernel, configuration, inner.base) }
     sentValues = values.indices.map { index in
       noteLengths[index] == nil ? values[index] : marked(values[index], index)
     }

@@ -13,6 +13,8 @@ public final class NodeKind: Sendable {
   let aheadOutput: Int?
   /// True if events reach it, by cable or directly as `note`, `play` and the like.
   let takesEvents: Bool
+  /// Its kernels hold what a musician recorded, as orders say.
+  let isRecorder: Bool
   let followsCount: Bool
   let worksInPlace: Bool
   let passesOn: Bool
@@ -46,6 +48,7 @@ public final class NodeKind: Sendable {
     aheadOutput = K.hasAheadOutput ? outputs.count : nil
     audioOutputs = outputs + (K.hasAheadOutput ? [PortDescription("ahead of time", .flexible)] : [])
     takesEvents = description.takesEvents
+    isRecorder = description.parameters.contains(where: \.isOrder)
     followsCount = K.followsCount
     worksInPlace = K.worksInPlace
     passesOn = K.passesOn

@@ -153,7 +153,7 @@ extension Reconciler {
       work.left.append(node)
       work.needsPlan = true
       work.isLocal = false
-      if node.slot != nil { work.garbage.append(.node(node)) }
+      if node.slot != nil { work.garbage += graph.shelf.keep(node).map { .node($0) } }
     }
     graph.forgetSettled()
     graph.forgetGone()

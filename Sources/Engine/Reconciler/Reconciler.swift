@@ -150,8 +150,10 @@ final class Reconciler {
   }
 
   private func prepare(_ node: EngineNode) {
-    engine.prepare(node)
+    let old = graph.shelf.take(node.key)
+    engine.prepare(node, adopting: old)
     if request.time != nil { work.commands.append(.begin(node.slot)) }
+    if let old { adopt(old, by: node) }
     if !node.noteLengths.isEmpty { tellCycles(of: node) }
     if let resource = engine.resource(for: node.id), node.type != nil {
       node.resource = resource
@@ -159,5 +161,21 @@ final class Reconciler {
     }
     if let instance = node.instance { work.commands += engine.handOver(instance, to: node) }
     work.started.append(node)
+  }
+
+  /// Hands the state of a removed node's kernel over, and the values that may have changed since.
+  private func adopt(_ old: EngineNode, by node: EngineNode) {
+    guard let type = node.type, let oldSlot = old.slot else { return }
+    work.commands.append(
+      .adopt(node.slot, kernel: oldSlot.pointee.kernel, bytes: Int32(clamping: type.size)))
+    for (index, parameter) in type.description.parameters.enumerated()
+    where parameter.smoothing == .kernel && !parameter.isOrder {
+      for (element, value) in node.values[index].enumerated() {
+        work.commands.append(
+          .kernel(
+            node.slot, parameter: Int32(index), element: Int32(clamping: element), value: value, frames: 0))
+      }
+    }
+    work.garbage.append(.node(old))
   }
 }

@@ -31,8 +31,8 @@ protocol ReconcilerHost: AnyObject {
   func beginPreparation(_ node: EngineNode)
   /// Commands that hand a node its instance.
   func handOver(_ instance: ForeignInstance, to node: EngineNode) -> [Command]
-  /// Allocates a new node's state.
-  func prepare(_ node: EngineNode)
+  /// Allocates a new node's state, or gives it the memory of a kernel whose state it adopts.
+  func prepare(_ node: EngineNode, adopting old: EngineNode?)
   /// Instrument or file of a node.
   func resource(for id: NodeID) -> Resource?
   /// Memory of plans.

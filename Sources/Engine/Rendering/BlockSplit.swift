@@ -44,6 +44,9 @@ extension Command {
     case .use(_, let resource):
       dispatchUse(node.pointee.tag, node.pointee.kernel, resource)
       node.pointee.wake()
+    case .adopt(_, let kernel, let bytes):
+      copyMemory(node.pointee.kernel, kernel, Int(bytes))
+      node.pointee.wake()
     default: break
     }
   }

@@ -351,7 +351,7 @@ public final class Renderer: @unchecked Sendable {
     case .follow(let values, let followers):
       values.pointee.followers = followers
       moveFollowers(of: values, over: maps?.pointee.fade ?? 0)
-    case .begin, .ramp, .makeRoom, .kernel, .use: break
+    case .begin, .ramp, .makeRoom, .kernel, .use, .adopt: break
     }
   }
 

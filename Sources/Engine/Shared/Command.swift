@@ -23,6 +23,8 @@ enum Command {
   case end(UnsafeMutablePointer<NodeSlot>, after: Int32)
   case event(UnsafeMutablePointer<NodeSlot>, Event)
   case use(UnsafeMutablePointer<NodeSlot>, UnsafeMutablePointer<ResourceHeader>?)
+  /// A node goes on with the state of a kernel that no plan has any more.
+  case adopt(UnsafeMutablePointer<NodeSlot>, kernel: UnsafeMutableRawPointer, bytes: Int32)
   case widen(UnsafeMutablePointer<NodeSlot>, memory: UnsafeMutableRawPointer, Widening)
   /// A node that has widened gets meters for all of its channels.
   case meters(UnsafeMutablePointer<NodeSlot>, UnsafeMutablePointer<ChannelMeter>, count: Int32)
@@ -44,7 +46,7 @@ enum Command {
     @_noLocks get {
       switch self {
       case .begin(let node), .ramp(let node, _, _, _, _, _), .makeRoom(let node, _, _),
-        .kernel(let node, _, _, _, _), .use(let node, _):
+        .kernel(let node, _, _, _, _), .use(let node, _), .adopt(let node, _, _):
         node
       default: nil
       }
