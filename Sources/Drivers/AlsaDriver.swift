@@ -45,7 +45,7 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     place = "ALSA device \(device)"
     host = RenderHost(renderer, fades: OutputFades(rate: playback.rate, isHeard: true))
     sequencer = SequencerUse(host, wishes: wishes)
-    routing = Routing()
+    routing = Routing(rate: self.rate)
     channels = .allocate(capacity: 2 * channelCapacity * self.period)
     channels.initialize(repeating: 0, count: 2 * channelCapacity * self.period)
     mix = .allocate(capacity: channelCapacity * self.period)

@@ -28,7 +28,7 @@ final class CardLine: Sendable {
   let channels: Int
   let ring: Ring
   let stamps: Ring
-  let routing = Routing()
+  let routing: Routing
 
   /// Frame of the engine that is the first in the ring, or `closed`. Capture.
   private let first: Atomic<Int>
@@ -53,6 +53,7 @@ final class CardLine: Sendable {
     first = Atomic(closed)
     self.isInput = isInput
     self.channels = channels
+    routing = Routing(rate: rate)
     ring = Ring(capacity: Self.capacity, size: channels * 4, stride: channels * 4)
     stamps = Ring(capacity: 4096, of: Stamp.self)
     position = .allocate(capacity: 1)

@@ -96,6 +96,7 @@ public final class OfflineRenderer {
   /// Channel c of the engine at `channels + c * period`.
   private let channels: UnsafeMutablePointer<Float>
   private let mix: UnsafeMutablePointer<Float>
+  private let rightShares: RightShares
   private static let mostChannels = 64
   private static let mostEvents = EventQueue.capacity / 2
   private static let cell: Int64 = 64
@@ -118,11 +119,13 @@ public final class OfflineRenderer {
     host = RenderHost(engine.renderer)
     channels = .allocate(capacity: self.period * DriverChannels.capacity)
     mix = .allocate(capacity: self.period * Self.mostChannels)
+    rightShares = RightShares(rate: rate)
   }
 
   deinit {
     channels.deallocate()
     mix.deallocate()
+    rightShares.deallocate()
     inputs?.deallocate()
   }
 
@@ -265,6 +268,7 @@ public final class OfflineRenderer {
       if last > 0 { lastSound = max(lastSound, position + Int64((last - 1) / count + 1)) }
       try writers[track].file.write(mix, frames: frames)
     }
+    for channel in 0..<DriverChannels.capacity { rightShares.skip(channel, frames) }
   }
 
   /// Gives the channels of the outputs memory, and notes which of them each track hears.
@@ -273,11 +277,17 @@ public final class OfflineRenderer {
     let outputs = engine.endpoints.filter { !$0.isInput }
     heard = tracks.map { outputs.filter($0.includes) }
     for channel in 0..<DriverChannels.capacity { host.outputs[channel] = nil }
+    var singles: Set<Int> = []
     for endpoint in outputs {
       for channel in endpoint.firstChannel..<(endpoint.firstChannel + endpoint.channels)
       where channel < DriverChannels.capacity {
         host.outputs[channel] = channels + channel * period
       }
+      if endpoint.channels == 1 { singles.insert(endpoint.firstChannel) }
+    }
+    for channel in 0..<DriverChannels.capacity {
+      rightShares.set(
+        channel, isRouted: host.outputs[channel] != nil, isSingle: singles.contains(channel))
     }
   }
 
@@ -295,17 +305,17 @@ public final class OfflineRenderer {
   }
 
   /// Interleaves the endpoints' channels into `mix`. A mono endpoint goes to both sides of a wider file, as
-  /// with a mono cable; other channels keep their numbers.
+  /// with a mono cable (`RightShares`); other channels keep their numbers.
   private func sum(_ endpoints: [Endpoint], into count: Int, frames: Int) {
     mix.update(repeating: 0, count: frames * count)
     for endpoint in endpoints {
-      for target in 0..<count {
-        let isMono = endpoint.channels == 1 && target < 2
-        let source = endpoint.firstChannel + (isMono ? 0 : target)
-        guard isMono || target < endpoint.channels, source < DriverChannels.capacity else { continue }
+      for target in 0..<min(count, endpoint.channels) {
+        let source = endpoint.firstChannel + target
+        guard source < DriverChannels.capacity else { continue }
         let samples = channels + source * period
         // Adding to +0 also turns -0 into +0, so that renders do not differ in the sign of silence.
         for frame in 0..<frames { mix[frame * count + target] += samples[frame] }
+        rightShares.add(samples, of: source, to: mix, width: count, frames: frames)
       }
     }
   }

@@ -11,20 +11,23 @@ struct Routing: BitwiseCopyable, @unchecked Sendable {
 
   private let targets: UnsafeMutablePointer<Atomic<Int>>
   private let sources: UnsafeMutablePointer<Atomic<Int>>
+  private let rightShares: RightShares
 
-  init() {
+  init(rate: Double) {
     targets = .allocate(capacity: channelCapacity)
     sources = .allocate(capacity: channelCapacity)
     for channel in 0..<channelCapacity {
       (targets + channel).initialize(to: Atomic(Self.none))
       (sources + channel).initialize(to: Atomic(Self.none))
     }
+    rightShares = RightShares(rate: rate)
   }
 
   /// Worker.
   func deallocate() {
     targets.deallocate()
     sources.deallocate()
+    rightShares.deallocate()
   }
 
   /// Several outputs are mixed, each from the device's first channel on. Worker.
@@ -68,17 +71,14 @@ struct Routing: BitwiseCopyable, @unchecked Sendable {
     var channel = 0
     while channel < channelCapacity {
       let target = target(channel)
+      rightShares.set(channel, isRouted: target != Self.none, isSingle: target == Self.both)
       if target != Self.none, let samples = outputs[channel] {
-        let sides = target == Self.both ? 2 : target &+ 1
-        var side = target == Self.both ? 0 : target
-        while side < sides, side < channels {
-          var frame = 0
-          while frame < frames {
-            mixed[frame &* channels &+ side] += samples[first &+ frame]
-            frame &+= 1
-          }
-          side &+= 1
+        let side = target == Self.both ? 0 : target
+        if side < channels {
+          for frame in 0..<frames { mixed[frame &* channels &+ side] += samples[first &+ frame] }
         }
+        rightShares.add(samples + first, of: channel, to: mixed, width: channels, frames: frames)
+        rightShares.skip(channel, frames)
       }
       channel &+= 1
     }

@@ -41,6 +41,8 @@ struct FileWatch {
     private var found: (stamp: FileStamp, looks: Int)?
     /// It has been said that this version waits.
     private var held: FileStamp?
+    /// The patch that the known version contradicts; nil: it contradicts none.
+    private var contradicted: Revision?
 
     init(known: FileStamp? = nil) { self.known = known }
 
@@ -55,8 +57,16 @@ struct FileWatch {
       return looks >= (stamp.isBlank ? FileWatch.patience : 2)
     }
 
+    /// True for a known version that contradicted a patch which has been edited since: it may fit now.
+    func isDueAgain(_ stamp: FileStamp, _ patch: Patch) -> Bool {
+      stamp == known && contradicted.map { $0 !== patch.revision } == true
+    }
+
     /// A version has been dealt with.
-    mutating func settle(_ stamp: FileStamp) { known = stamp }
+    mutating func settle(_ stamp: FileStamp) { (known, contradicted) = (stamp, nil) }
+
+    /// The known version contradicts edits of the patch.
+    mutating func contradict(_ patch: Patch) { contradicted = patch.revision }
 
     /// A version waits; true at first.
     mutating func hold(_ stamp: FileStamp) -> Bool {

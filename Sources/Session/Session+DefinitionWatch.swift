@@ -21,7 +21,8 @@ extension Session {
         fileWatch.definitions[place] = FileWatch.Seen(known: isKnown ? stamp : nil)
         continue
       }
-      var isWaiting = !seen.isDue(stamp)
+      let isAgain = seen.isDueAgain(stamp, patch)
+      var isWaiting = !seen.isDue(stamp) && !isAgain
       if !isWaiting, holdsFileBack {
         isWaiting = true
         if seen.hold(stamp) {
@@ -31,7 +32,7 @@ extension Session {
       if !isWaiting { seen.settle(stamp) }
       fileWatch.definitions[place] = seen
       if isWaiting { continue }
-      follow(definitionAt: place, stamp, library, now)
+      follow(definitionAt: place, stamp, library, now, isAgain: isAgain)
     }
   }
 
@@ -66,8 +67,9 @@ extension Session {
     }
   }
 
+  /// `isAgain`: the file has contradicted the patch before, which has been edited since.
   private func follow(
-    definitionAt place: String, _ stamp: FileStamp, _ library: DefinitionLibrary, _ now: Int64
+    definitionAt place: String, _ stamp: FileStamp, _ library: DefinitionLibrary, _ now: Int64, isAgain: Bool
   ) {
     let name = PatchFile.split(place).name
     if stamp.isBlank {
@@ -94,6 +96,8 @@ extension Session {
       {
         let result = PatchMerge.merge(base: base, ours: ours, theirs: theirs, catalogue: there)
         if let first = result.conflicts.first {
+          fileWatch.definitions[place]?.contradict(patch)
+          if isAgain { return }
           return notice(
             "\(name) was changed by others, and not as here: \(first); its sub-patches stay as they are")
         }

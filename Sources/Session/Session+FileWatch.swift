@@ -15,7 +15,8 @@ extension Session {
     if let changed = fileWatch.changed, now >= changed.until { fileWatch.changed = nil }
     guard let file else { return }
     let stamp = FileStamp(path: file)
-    guard fileWatch.own.isDue(stamp) else { return }
+    let isAgain = fileWatch.own.isDueAgain(stamp, patch)
+    guard fileWatch.own.isDue(stamp) || isAgain else { return }
     let name = PatchFile.split(file).name
     if stamp.isBlank {
       fileWatch.own.settle(stamp)
@@ -38,7 +39,7 @@ extension Session {
         }
       } else {
         fileWatch.own.settle(stamp)
-        follow(version(of: bytes, in: name), now)
+        follow(version(of: bytes, in: name), now, isAgain: isAgain)
       }
     } catch {
       fileWatch.own.settle(stamp)
@@ -54,8 +55,10 @@ extension Session {
     retryFailures()
   }
 
-  private func follow(_ version: Version, _ now: Int64) {
+  /// `isAgain`: the version has contradicted the patch before, which has been edited since.
+  private func follow(_ version: Version, _ now: Int64, isAgain: Bool) {
     let name = PatchFile.split(file ?? "").name
+    let told = versionConflict
     versionConflict = nil
     guard Self.isText(version.bytes) else {
       return notice("\(name) was changed to bytes that are not UTF-8: the patch stays as it is")
@@ -70,10 +73,16 @@ extension Session {
       } else {
         let merged = merged(with: version)
         if let first = merged.conflicts.first {
-          fileWatch.conflicts += 1
           let others = merged.conflicts.count > 1 ? " and \(merged.conflicts.count - 1) more" : ""
-          versionConflict = VersionConflict(number: fileWatch.conflicts, words: "\(first)\(others)")
-          return notice("\(name) was changed by others, and not as here: \(first)\(others)")
+          let words = "\(first)\(others)"
+          fileWatch.own.contradict(patch)
+          if isAgain, let told, told.words == words {
+            versionConflict = told
+            return
+          }
+          fileWatch.conflicts += 1
+          versionConflict = VersionConflict(number: fileWatch.conflicts, words: words)
+          return notice("\(name) was changed by others, and not as here: \(words)")
         }
         try take(merged, of: version)
       }

@@ -10,6 +10,8 @@ enum Main {
     Interruption.admit()
     // A file at the largest size that is allowed is an error, as a full disk is, not the process's end.
     signal(SIGXFSZ, SIG_IGN)
+    // Messages that nobody reads any more (`2>&1 | head`) end no render.
+    signal(SIGPIPE, SIG_IGN)
     var running: CommandDescription?
     do {
       switch try Sostenuto.commands.read(Array(CommandLine.arguments.dropFirst())) {

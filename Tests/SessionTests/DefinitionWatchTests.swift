@@ -190,6 +190,15 @@ import Testing
     #expect(desk.told.hasPrefix("hall.patch was changed by others, and not as here: "))
     // Saving would lose the other's change, and says so.
     #expect(throws: FileError.self) { try desk.session.save() }
+    // An edit of something else leaves the contradiction; without the edit that made it, the other's change comes.
+    try desk.session.perform("set tone.freq 220Hz")
+    desk.look(5)
+    #expect(desk.told == "" && value(desk.session, "verb/tone", "freq") == "5kHz")
+    try desk.session.perform("set verb/tone.freq 3kHz")
+    desk.look(5)
+    #expect(desk.told.hasPrefix("hall.patch was changed by others: "))
+    for name in ["verb", "room"] { #expect(value(desk.session, "\(name)/tone", "freq") == "7kHz") }
+    #expect(desk.session.modifiedDefinitions.isEmpty)
   }
 
   @Test func aBrokenFileALockedStageAndAMissingFileChangeNothing() throws {

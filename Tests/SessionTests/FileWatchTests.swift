@@ -173,6 +173,24 @@ import Testing
     }
   }
 
+  @Test func aVersionIsTakenWhenItContradictsNothingAnyMore() throws {
+    let desk = try Desk()
+    try desk.session.perform("set dist.drive 3dB")
+    try write(try desk.replace("drive=18dB", "drive=6dB"), to: desk, .inPlace)
+    desk.look()
+    let told = try #require(desk.session.versionConflict)
+    _ = desk.told
+    // Another edit is no reason to tell it again.
+    try desk.session.perform("set tone.freq 330Hz")
+    desk.look(5)
+    #expect(desk.told == "" && desk.session.versionConflict == told)
+    _ = try desk.session.undo()
+    _ = try desk.session.undo()
+    desk.look(5)
+    #expect(desk.session.versionConflict == nil && desk.told.hasPrefix("a.patch was changed by others: dist"))
+    #expect(canonical(desk.session).contains("drive=6dB") && !desk.session.isModified)
+  }
+
   @Test func aLockedStageTakesItWhenItIsUnlocked() throws {
     let desk = try Desk()
     desk.session.holdsFileBack = true
