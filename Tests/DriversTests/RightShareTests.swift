@@ -66,7 +66,8 @@ import Testing
       let channels = Int.random(in: 1...3, using: &random)
       routing.update([
         Endpoint(
-          node: NodeID(raw: 1), name: "out", isInput: false, firstChannel: 0, channels: channels, isTap: false)
+          node: NodeID(raw: 1), name: "out", isInput: false, firstChannel: 0, channels: channels,
+          isTap: false)
       ])
       for _ in 0..<Int.random(in: 1...12, using: &random) {
         routing.mix(outputs, from: 0, into: mixed, channels: width, frames: period)
