@@ -10,6 +10,8 @@ final class SoundFileWriter {
   private let partial: String?
   private var file: OpaquePointer?
   private let channels: Int
+  private let format: SampleFormat
+  private let shift: Int32?
   /// Samples not yet written, since periods are short and system calls cost.
   private var pending: [Float] = []
   private static let enough = 1 << 14
@@ -19,8 +21,10 @@ final class SoundFileWriter {
     if let refusal = Self.refusal(path, rate: rate, channels: channels) {
       throw DriverError.soundFile(path: path, refusal)
     }
+    let path = Self.target(of: path)
     self.path = path
     self.channels = channels
+    (self.format, shift) = (format, format.shift(in: path))
     pending.reserveCapacity(Self.enough)
     var info = SF_INFO()
     info.samplerate = Int32(rate.rounded())
@@ -46,6 +50,16 @@ final class SoundFileWriter {
     sf_command(opened, Int32(SFC_SET_CLIPPING), nil, Int32(SF_TRUE))
   }
 
+  /// The file that a symbolic link leads to, which is replaced in the link's place; other paths as they are.
+  private static func target(of path: String) -> String {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(path, nil) else {
+      return path
+    }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
   /// A property that the format of a file of that name cannot hold, for which libsndfile has no words; nil: it holds all.
   private static func refusal(_ path: String, rate: Double, channels: Int) -> String? {
     let rate = Int(rate.rounded())
@@ -66,7 +80,13 @@ final class SoundFileWriter {
 
   private func writePending() throws(DriverError) {
     let frames = sf_count_t(pending.count / channels)
-    guard sf_writef_float(file, pending, frames) == frames else {
+    let written =
+      if let shift {
+        sf_writef_int(file, pending.map { format.number($0) << shift }, frames)
+      } else {
+        sf_writef_float(file, pending, frames)
+      }
+    guard written == frames else {
       throw DriverError.soundFile(path: path, String(cString: sf_strerror(file)))
     }
     pending.removeAll(keepingCapacity: true)

@@ -36,7 +36,8 @@ struct Formula {
   /// Operators of two values by how tightly they bind, the loosest first.
   private static let operators: [[(sign: String, operation: Operation)]] = [
     [("||", .or)], [("&&", .and)],
-    [("<=", .notMore), (">=", .notLess), ("==", .equal), ("!=", .unequal), ("<", .less), (">", .more)],
+    [("==", .equal), ("!=", .unequal)],
+    [("<=", .notMore), (">=", .notLess), ("<", .less), (">", .more)],
     [("+", .add), ("-", .subtract)], [("*", .multiply), ("/", .divide), ("%", .modulo)],
   ]
 

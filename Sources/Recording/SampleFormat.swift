@@ -46,6 +46,20 @@ public enum SampleFormat: String, Sendable, CaseIterable {
     }
   }
 
+  /// The whole number for a sample, rounded, and clipped at full scale; 0 for one that is no number.
+  public func number(_ sample: Float) -> Int32 {
+    let scale: Float = self == .pcm16 ? 0x8000 : 0x80_0000
+    if sample.isNaN { return 0 }
+    return Int32(max(-scale, min(scale - 1, (sample * scale).rounded(.toNearestOrEven))))
+  }
+
+  /// Places by which the numbers are below those of 32 bits, where libsndfile writes them as they are; nil: it makes them of
+  /// samples itself. It rounds them for FLAC, and not for WAV.
+  public func shift(in path: String) -> Int32? {
+    guard self != .float32, SoundContainer(of: path) ?? .wav == .wav else { return nil }
+    return Int32(32 - 8 * width)
+  }
+
   /// Bytes of a sample in a WAV file.
   var width: Int {
     switch self {

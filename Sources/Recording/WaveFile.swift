@@ -34,14 +34,11 @@ final class WaveFile: TakeFile {
     if let fault = disk.fault { throw fault }
   }
 
-  /// Whole numbers, clipped, as libsndfile makes them.
   private func convert(_ samples: UnsafePointer<Float>, _ count: Int) {
     let width = header.format.width
-    let scale: Float = width == 3 ? 0x7F_FFFF : 0x7FFF
     buffer.removeAll(keepingCapacity: true)
     for index in 0..<count {
-      let value = samples[index].isNaN ? 0 : (samples[index] * scale).rounded(.toNearestOrEven)
-      let number = Int32(max(-scale - 1, min(scale, value)))
+      let number = header.format.number(samples[index])
       for byte in 0..<width { buffer.append(UInt8(truncatingIfNeeded: number >> Int32(8 * byte))) }
     }
   }

@@ -1,6 +1,7 @@
 import Engine
 import Foundation
 import Patch
+import Recording
 import Testing
 
 @testable import Drivers
@@ -140,6 +141,50 @@ import Testing
       try renderer.render(frames: 4800)
       #expect(try bytes(name).starts(with: Data(magic.utf8)), "\(name)")
     }
+  }
+
+  /// Whole numbers are the nearest ones: no offset of half a step, and silence below half a step.
+  @Test(arguments: [SampleFormat.pcm16, .pcm24]) func wholeNumbersAreRounded(format: SampleFormat) throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for level in [-120, -91, -70.0, 6] {
+      func render(_ name: String, _ format: SampleFormat) throws {
+        let graph = try LiveGraph(
+          """
+          node tone oscillator freq=997Hz level=\(level)dB channels=1
+          node out output channels=1
+          connect tone -> out
+          """)
+        try OfflineRenderer(
+          engine: graph.engine, rate: 48000, tracks: [.outputs(to: path(name))], format: format
+        ).render(frames: 9600)
+      }
+      try render("exact.wav", .float32)
+      try render("whole.wav", format)
+      let exact = try samples("exact.wav")
+      let data = try bytes("whole.wav")
+      let start = try #require(data.firstRange(of: Data("data".utf8))).upperBound + 4
+      let width = format == .pcm16 ? 2 : 3
+      let scale = Double(1 << (8 * width - 1))
+      var worst = 0.0
+      for (index, sample) in exact.enumerated() {
+        var number = Int(Int8(bitPattern: data[start + index * width + width - 1]))
+        for byte in (0..<width - 1).reversed() { number = number << 8 | Int(data[start + index * width + byte]) }
+        let wanted = min(max(Double(sample) * scale, -scale), scale - 1)
+        worst = max(worst, abs(Double(number) - wanted))
+      }
+      #expect(worst <= 0.5, "\(level) dB")
+    }
+  }
+
+  @Test func aLinkLeadsToTheNewFile() throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try Data("before".utf8).write(to: URL(filePath: path("there.wav")))
+    try FileManager.default.createSymbolicLink(atPath: path("link.wav"), withDestinationPath: "there.wav")
+    let graph = try LiveGraph("node out output channels=1")
+    try OfflineRenderer(engine: graph.engine, rate: 48000, tracks: [.outputs(to: path("link.wav"))])
+      .render(frames: 64)
+    #expect(try bytes("there.wav").starts(with: Data("RIFF".utf8)))
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path("link.wav")) == "there.wav")
   }
 
   @Test func aFileThatCannotBeWrittenIsNamed() throws {

@@ -454,6 +454,8 @@ struct SequenceTests {
       near("floor(a) + ceil(b) * 10 + round(a)", p, q, floor(a) + ceil(b) * 10 + floor(a + 0.5))
       near("frac(a) + sign(b)", p, q, a - floor(a) + (b > 0 ? 1 : -1))
       near("(a < b) + (a >= b) * 2 + (a == a) * 4 + (a != b) * 8", p, q, (a < b ? 1 : 2) + 4 + 8)
+      near("a > 0 == b > 0", p, q, (a > 0) == (b > 0) ? 1 : 0)
+      near("a < b != 0 >= b", p, q, (a < b) != (0 >= b) ? 1 : 0)
       near(
         "(a > 0 && b > 0) + 2 * (a > 0 || b > 0) + 4 * !a", p, q,
         (a > 0 && b > 0 ? 1 : 0) + (a > 0 || b > 0 ? 2 : 0) + (a > 0 ? 0 : 4))

@@ -59,6 +59,17 @@ import Testing
     #expect(output == (0..<1000).map { samples[$0 % 300] })
   }
 
+  /// Backwards, `play` from the beginning begins at the end, with its own rate's frames, and plays each once.
+  @Test(arguments: [1, 101]) func backwardsItBeginsAtTheEnd(start: Int) throws {
+    let samples = noise(1000)
+    let (rig, resource) = try player([samples], channels: 1, values: [3: -1])
+    let output = rig.run(4000, [(start, Event(.play)), (2500, Event(.noteOn, key: 60, value: 100))])[0]
+    #expect(Array(output[start..<start + 1000]) == samples.reversed())
+    #expect(Array(output[2500..<3500]) == samples.reversed())
+    #expect(output[(start + 1000)..<2500].allSatisfy { $0 == 0 } && output[3500...].allSatisfy { $0 == 0 })
+    #expect(resource.header.pointee.uses == 1)
+  }
+
   @Test func stoppingAndStartingInTheMiddleIsWithoutAStep() throws {
     let (rig, resource) = try player([sine(48000, period: 480, amplitude: 1)], values: [1: 1])
     let output = rig.run(

@@ -64,6 +64,10 @@ struct PlayerHead {
     guard let image else { return }
     let speed = block.parameters[Player.Parameter.rate]
     let base = image.pointee.rate / rate
+    if isNew, position == 0, !isLooping, speed.frames(0).map({ $0[from] }) ?? speed.value(0) < 0 {
+      // Backwards it begins at the end.
+      position = image.pointee.end(false) &- (1 &<< 32)
+    }
     let course =
       speed.frames(0).map { advance(image, to &- from, isLooping, $0 + from, base, scratch) }
       ?? advance(image, to &- from, isLooping, speed.value(0), base, scratch)
