@@ -167,8 +167,9 @@ import Testing
       let scale = Double(1 << (8 * width - 1))
       var worst = 0.0
       for (index, sample) in exact.enumerated() {
-        var number = Int(Int8(bitPattern: data[start + index * width + width - 1]))
-        for byte in (0..<width - 1).reversed() { number = number << 8 | Int(data[start + index * width + byte]) }
+        let place = start + index * width
+        var number = Int(Int8(bitPattern: data[place + width - 1]))
+        for byte in (0..<width - 1).reversed() { number = number << 8 | Int(data[place + byte]) }
         let wanted = min(max(Double(sample) * scale, -scale), scale - 1)
         worst = max(worst, abs(Double(number) - wanted))
       }
