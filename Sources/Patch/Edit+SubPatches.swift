@@ -170,11 +170,7 @@ extension Draft {
       var edits = patch.allNodes(inside: name).map { Edit.rename($0.name, to: new($0.name)) }
       edits.append(.rename(name, to: newName))
       for (key, target) in publications(inside: name) {
-        edits.append(.setPatch(.publish(new(key), target.renaming(new))))
-        if let comments = patch.settings.comments[.publish(key)] {
-          edits.append(.comment(.patchSetting(.publish(new(key))), comments))
-        }
-        edits.append(.setPatch(.publish(key, nil)))
+        edits += patch.republishing(key, as: new(key), target.renaming(new))
       }
       return edits
     case .copy(let name, let newName):
@@ -376,5 +372,16 @@ extension Draft {
       }
     }
     return edits
+  }
+}
+
+extension Patch {
+  /// The edits that give a published parameter another name, with its comments.
+  func republishing(_ key: String, as newKey: String, _ target: ControlTarget) -> [Edit] {
+    var edits: [Edit] = [.setPatch(.publish(newKey, target))]
+    if let comments = settings.comments[.publish(key)] {
+      edits.append(.comment(.patchSetting(.publish(newKey)), comments))
+    }
+    return edits + [.setPatch(.publish(key, nil))]
   }
 }

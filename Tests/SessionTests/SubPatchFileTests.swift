@@ -137,4 +137,102 @@ import Testing
       #expect(comments.map(\.before) == [["up and down"]] && comments.map(\.after) == ["slowly"], "\(line)")
     }
   }
+
+  /// Controls and maps of a cable's gain turn that gain when ends of the cable go into a sub-patch and out of it.
+  @Test(arguments: [
+    ["collapse f into s"], ["collapse n into s"], ["collapse n f into s"], ["collapse n g into s"],
+    ["collapse k f into s"], ["collapse f into s", "expand s"], ["collapse n into s", "expand s"],
+    ["collapse f into s", "collapse n s into t", "expand t", "rename s u", "expand u"],
+    ["collapse n g into s", "collapse s into t", "expand t/s", "expand t"],
+    ["scene 1", "collapse f into s", "scene 2", "recall 1", "recall 2"],
+  ])
+  func aKnobTurnsTheSameGainBehindCollapsing(lines: [String]) throws {
+    let folder = try Folder()
+    defer { withExtendedLifetime(folder) {} }
+    let session = try open(
+      try folder.file(
+        "a.patch",
+        """
+        sostenuto 1
+        control 1 n -> f
+        control 2 n -> g
+        map k.cc2 -> n -> f -40dB..0dB takeover=jump  # by foot
+        map k.cc3 -> f -> out
+        node k midi
+        node n oscillator
+        node f filter
+        connect n -> f gain=-20dB
+        node g gain
+        connect n -> g gain=-7dB
+        node out output
+        connect f -> out gain=-3dB
+        connect g -> out
+
+        """))
+    defer { session.close() }
+    let before = session.patch
+    for line in lines { try session.perform(line) }
+    func gains() throws -> [String] {
+      let settings = session.patch.settings
+      let targets =
+        settings.controls.sorted { $0.key < $1.key }.map(\.value) + settings.maps.keys.sorted().map(\.target)
+      for (name, course) in settings.maps {
+        _ = try session.patch.scale(of: name, course, catalogue: session.catalogue)
+      }
+      return try targets.map { try session.patch.controlled($0, catalogue: session.catalogue).value.line }
+    }
+    #expect(try gains() == ["-20dB", "-7dB", "-20dB", "-3dB"])
+    let comments = session.patch.settings.maps.keys.compactMap { session.patch.settings.comments[.map($0)] }
+    #expect(comments.map(\.after) == ["by foot"])
+    // It is heard: the cable that the control turns has the gain.
+    let target = try #require(session.patch.settings.controls[1])
+    try session.perform(
+      .edit(session.patch.turning(target, to: .number(-33, .decibels), catalogue: session.catalogue)))
+    #expect(session.patch.cables.values.filter { $0.gain == -33 }.count == 1)
+    #expect(!session.patch.cables.values.contains { $0.gain == -20 })
+    for _ in 0..<lines.count + 1 { try session.undo() }
+    #expect(session.patch == before)
+    for _ in 0..<lines.count { try session.redo() }
+    #expect(try gains() == ["-20dB", "-7dB", "-20dB", "-3dB"])
+  }
+
+  /// A knob on the cable into a sub-patch turns all that the cable goes on to, when what is inside takes its place.
+  @Test func aKnobAtASubPatchTurnsAllBehindItWhenItIsExpanded() throws {
+    let folder = try Folder()
+    defer { withExtendedLifetime(folder) {} }
+    let session = try open(
+      try folder.file(
+        "a.patch",
+        """
+        sostenuto 1
+        publish s/f.freq as s/tone  # dark to bright
+        map k.cc2 -> n -> s
+        node k midi
+        node n oscillator
+        node s patch
+        node s/in inlet
+        connect n -> s gain=-9dB
+        node s/f filter
+        connect s/in -> s/f
+        node s/g gain
+        connect s/in -> s/g
+        node s/out outlet
+        connect s/f -> s/out
+        connect s/g -> s/out
+        node out output
+        connect s -> out
+
+        """))
+    defer { session.close() }
+    try session.perform("collapse s into t")
+    #expect(session.patch.settings.comments[.publish("t/s/tone")]?.after == "dark to bright")
+    try session.perform("expand t")
+    #expect(session.patch.settings.comments[.publish("s/tone")]?.after == "dark to bright")
+    let before = session.patch
+    try session.perform("expand s")
+    let names = session.patch.settings.maps.keys.sorted().map(\.description)
+    #expect(names == ["k.cc2 -> n.out -> f.in", "k.cc2 -> n.out -> g.in"])
+    try session.undo()
+    #expect(session.patch == before)
+  }
 }

@@ -25,6 +25,8 @@ struct CollapseNodes: EditMacro {
     func inner(_ old: String) -> String {
       name + "/" + (container.map { String(old.dropFirst($0.count + 1)) } ?? old)
     }
+    let memberNames = Set(members.map(\.name))
+    func new(_ old: String) -> String { memberNames.contains(old) ? inner(old) : old }
 
     var crossing: [Cable] = []
     for node in members {
@@ -45,11 +47,12 @@ struct CollapseNodes: EditMacro {
     let first = inner(tops[0].name)
     for (key, target) in patch.settings.publications.sorted(by: { $0.key < $1.key })
     where tops.contains(where: { NodePath.isInside(key, $0.name) }) {
-      let renamed = target.renaming { old in members.contains { $0.name == old } ? inner(old) : old }
-      edits += [.setPatch(.publish(inner(key), renamed)), .setPatch(.publish(key, nil))]
+      edits += patch.republishing(key, as: inner(key), target.renaming(new))
     }
 
     var ports = PortMaker(draft: draft, container: name, taken: Set(tops.map { inner($0.name) }))
+    // The cables outside have the gains.
+    var heirs: [Cable.Ends: [CableName]] = [:]
     for cable in crossing {
       let full = patch.name(of: cable.ends)
       let isEvents = draft.carriesEvents(cable.ends)
@@ -69,6 +72,7 @@ struct CollapseNodes: EditMacro {
         let port = ports.port(for: end, .inlet, isEvents, before: first)
         edits += port.edits
         let name = CableName(full.source, PortName(port.name, port.outer))
+        heirs[cable.ends] = [name]
         edits += Connect.making(name, cable.settings, cable.comments)
       } else {
         var end = full.source
@@ -76,9 +80,11 @@ struct CollapseNodes: EditMacro {
         let port = ports.port(for: end, .outlet, isEvents, before: next?.name)
         edits += port.edits
         let name = CableName(PortName(port.name, port.outer), full.destination)
+        heirs[cable.ends] = [name]
         edits += Connect.making(name, cable.settings, cable.comments)
       }
     }
+    edits += patch.passingOn(heirs, naming: new, catalogue: catalogue)
     return .all(edits)
   }
 
@@ -172,13 +178,11 @@ struct ExpandNode: EditMacro {
       edits.append(.set(name, ParameterPath(file.name), nil, over: nil))
     }
     // Paths from a real output to a real input, through any number of inlets and outlets.
-    var joined: [(CableName, CableSettings, Comments)] = []
+    var joined: [Way] = []
     for edge in edges {
       for cable in patch.cables(into: edge.id, catalogue: catalogue)
       where !edgeIDs.contains(cable.ends.source.node) {
-        follow(cable, CableSettings(), [], patch, catalogue, edgeIDs) { ends, settings, comments in
-          joined.append((patch.name(of: ends), settings, comments))
-        }
+        follow(cable, after: Way(), [], patch, catalogue, edgeIDs) { joined.append($0) }
       }
     }
     for edge in edges { edits.append(.remove(edge.name, bridge: false)) }
@@ -191,38 +195,83 @@ struct ExpandNode: EditMacro {
     }
     for (key, target) in patch.settings.publications.sorted(by: { $0.key < $1.key })
     where NodePath.isInside(key, name) && NodePath.container(of: key) != name {
-      edits += [.setPatch(.publish(outer(key), target.renaming(outer))), .setPatch(.publish(key, nil))]
+      edits += patch.republishing(key, as: outer(key), target.renaming(outer))
     }
     edits.append(.remove(name, bridge: false))
     var seen: Set<CableName> = []
-    for (ends, settings, comments) in joined {
+    var heirs: [Cable.Ends: [CableName]] = [:]
+    for way in joined {
+      let ends = patch.name(of: way.ends)
       let cable = CableName(outer(ends.source), outer(ends.destination))
       guard seen.insert(cable).inserted else { continue }
-      edits += Connect.making(cable, settings, comments)
+      edits += Connect.making(cable, way.settings, way.comments)
+      for part in way.parts { heirs[part, default: []].append(cable) }
     }
+    edits += patch.passingOn(heirs, naming: outer, catalogue: catalogue)
     return .all(edits)
   }
 
-  /// Calls `found` with each cable that stands for a way from a cable's source through edges; gains add up, maps are composed.
+  /// A way through edges, and the cable that stands for it.
+  private struct Way {
+    /// The cables that it consists of.
+    var parts: [Cable.Ends] = []
+    var settings = CableSettings()
+    var comments = Comments()
+
+    /// Both ends of the way.
+    var ends: Cable.Ends { Cable.Ends(parts[0].source, parts[parts.count - 1].destination) }
+  }
+
+  /// Calls `found` with each way from a cable's source through edges; gains add up, maps are composed.
   private func follow(
-    _ cable: Cable, _ before: CableSettings, _ passed: Set<NodeID>, _ patch: Patch,
-    _ catalogue: KindCatalogue,
-    _ edges: Set<NodeID>, _ found: (Cable.Ends, CableSettings, Comments) -> Void
+    _ cable: Cable, after before: Way, _ passed: Set<NodeID>, _ patch: Patch, _ catalogue: KindCatalogue,
+    _ edges: Set<NodeID>, _ found: (Way) -> Void
   ) {
-    var settings = cable.settings
-    settings.gain = min(before.gain + settings.gain, Connect.loudest)
-    settings.map = settings.map.after(before.map)
-    if before.mixing == .discrete { settings.mixing = .discrete }
+    var way = Way(parts: before.parts + [cable.ends], settings: cable.settings, comments: cable.comments)
+    way.settings.gain = min(before.settings.gain + cable.settings.gain, Connect.loudest)
+    way.settings.map = cable.settings.map.after(before.settings.map)
+    if before.settings.mixing == .discrete { way.settings.mixing = .discrete }
+    if way.comments.isEmpty { way.comments = before.comments }
     let destination = cable.ends.destination.node
-    guard edges.contains(destination) else { return found(cable.ends, settings, cable.comments) }
+    guard edges.contains(destination) else { return found(way) }
     guard !passed.contains(destination) else { return }
     for next in patch.cables(from: destination, catalogue: catalogue) {
-      var onward = next
-      onward.ends.source = cable.ends.source
-      if onward.comments.isEmpty { onward.comments = cable.comments }
-      follow(onward, settings, passed.union([destination]), patch, catalogue, edges, found)
+      follow(next, after: way, passed.union([destination]), patch, catalogue, edges, found)
     }
   }
 
   func describe() -> String { "expand \(name)" }
+}
+
+extension Patch {
+  /// The edits by which controls and maps of the gains of cables turn those of others. `heirs`: these, by the
+  /// ends of the cables that they replace; a control turns the first one only. `newName`: names of nodes by then.
+  fileprivate func passingOn(
+    _ heirs: [Cable.Ends: [CableName]], naming newName: (String) -> String, catalogue: KindCatalogue
+  ) -> [Edit] {
+    func cables(_ target: ControlTarget) -> [CableName] {
+      guard case .gain(let name) = target else { return [] }
+      return (try? existing(name, catalogue: catalogue)).flatMap { heirs[$0.ends] } ?? []
+    }
+    var edits: [Edit] = []
+    for (number, target) in settings.controls.sorted(by: { $0.key < $1.key }) {
+      guard let cable = cables(target).first else { continue }
+      edits.append(.setPatch(.control(number, .gain(cable))))
+    }
+    var made: Set<MapName> = []
+    for (name, course) in settings.maps.sorted(by: { $0.key < $1.key }) {
+      let cables = cables(name.target)
+      if cables.isEmpty { continue }
+      let old = name.renaming(newName)
+      edits.append(.setPatch(.map(old, nil)))
+      for cable in cables {
+        let new = MapName(old.source, .gain(cable))
+        guard made.insert(new).inserted else { continue }
+        edits.append(.setPatch(.map(new, course.renaming(newName))))
+        guard let comments = settings.comments[.map(name)] else { continue }
+        edits.append(.comment(.patchSetting(.map(new)), comments))
+      }
+    }
+    return edits
+  }
 }
