@@ -116,18 +116,6 @@ extension Patch {
     return (edit, finishing(&draft, edit, inverse: inverse))
   }
 
-  /// Throws for a cable of the edit that waits for a port, leads past the edge of a sub-patch, or closes a loop of events. A
-  /// file may have such cables.
-  package func checkCables(of edit: Edit, catalogue: KindCatalogue) throws(EditError) {
-    switch edit {
-    case .all(let edits): for edit in edits { try checkCables(of: edit, catalogue: catalogue) }
-    case .connect(let name, _):
-      guard let cable = try? existing(name, catalogue: catalogue) else { return }
-      try Draft(patch: self, catalogue: catalogue).checkCable(cable.ends)
-    default: break
-    }
-  }
-
   /// The patch after an edit that is a line of a script.
   func performing(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) -> Patch {
     var draft = Draft(patch: self, catalogue: catalogue)
@@ -227,7 +215,7 @@ extension Draft {
   }
 
   /// Throws for a cable that a file may have, with a warning, and that nobody who types it means.
-  fileprivate func checkCable(_ ends: Cable.Ends) throws(EditError) {
+  func checkCable(_ ends: Cable.Ends) throws(EditError) {
     try patch.checkPorts(of: ends, catalogue: catalogue)
     try patch.checkScope(of: ends, catalogue: catalogue)
     try checkLoop(of: ends)

@@ -8,6 +8,9 @@ extension Draft {
       // The lines of a difference rename nodes into a sub-patch before they move the cables.
       guard patch[named: name] != nil, !acceptsUnknownKinds else { return }
       try check(newName, isIn: NodePath.container(of: name))
+    case .copy(_, let name):
+      guard let container = NodePath.container(of: name), !acceptsUnknownKinds else { return }
+      if patch.id(named: container) == nil { throw .noSubPatch(container) }
     case .insert(let node, let cable):
       guard let ends = try? patch.existing(cable, catalogue: catalogue).ends else { return }
       try check(node.name, isIn: patch.scope(of: ends, catalogue: catalogue))
@@ -82,5 +85,74 @@ extension Draft {
       guard let first = places.firstIndex(of: catalogue.place(of: way[way.count - 1])) else { continue }
       throw .isInsideItself(outer[...first].reversed() + way)
     }
+  }
+}
+
+/// A node or a cable that an edit has put where nobody who types it may put it.
+package struct Misfit {
+  /// The refusal of one who types it.
+  package var error: EditError
+  /// What is out of place.
+  private let part: Part
+
+  private enum Part {
+    case node(NodeID)
+    case cable(Cable.Ends)
+  }
+
+  private init(_ node: Node, _ error: EditError) { (part, self.error) = (.node(node.id), error) }
+
+  private init(_ cable: Cable.Ends, _ error: EditError) { (part, self.error) = (.cable(cable), error) }
+
+  /// Those of an edit in the patch behind it. A file may have them, and the lines of a difference rename nodes
+  /// into a sub-patch before they make it, and before they move the cables.
+  package static func made(by edit: Edit, in patch: Patch, catalogue: KindCatalogue) -> [Misfit] {
+    func node(_ name: String, _ error: (Node) -> EditError?) -> [Misfit] {
+      guard let node = patch[named: name], let error = error(node) else { return [] }
+      return [Misfit(node, error)]
+    }
+    switch edit {
+    case .all(let edits): return edits.flatMap { made(by: $0, in: patch, catalogue: catalogue) }
+    case .add(let new, _): return node(new.name) { patch.missingContainer(of: $0) }
+    case .copy(_, let name): return node(name) { patch.missingContainer(of: $0) }
+    case .rename(let old, let new):
+      let container = NodePath.container(of: old)
+      if NodePath.container(of: new) == container { return [] }
+      let here = (container.map { $0 + "/" } ?? "") + NodePath.last(of: new)
+      return node(new) { _ in .otherSubPatch(new, here: here) }
+    case .connect(let name, _):
+      guard let ends = try? patch.existing(name, catalogue: catalogue).ends else { return [] }
+      do throws(EditError) {
+        try Draft(patch: patch, catalogue: catalogue).checkCable(ends)
+        return []
+      } catch {
+        return [Misfit(ends, error)]
+      }
+    default: return []
+    }
+  }
+
+  /// True while the patch has it out of place: a cable, or a node that has one past an edge or whose sub-patch is
+  /// not there.
+  package func isLeft(in patch: Patch, catalogue: KindCatalogue) -> Bool {
+    switch part {
+    case .cable(let ends):
+      if patch.cables[ends] == nil { return false }
+      return (try? Draft(patch: patch, catalogue: catalogue).checkCable(ends)) == nil
+    case .node(let id):
+      guard let node = patch[id] else { return false }
+      if patch.missingContainer(of: node) != nil { return true }
+      let cables =
+        patch.cables(at: id)
+        + (patch.isFilled(node, catalogue) ? patch.outerCables(of: node.name, catalogue).map(\.ends) : [])
+      return cables.contains { (try? patch.checkScope(of: $0, catalogue: catalogue)) == nil }
+    }
+  }
+}
+
+extension Patch {
+  /// The refusal of a node in a sub-patch that is not there; nil: it is there.
+  fileprivate func missingContainer(of node: Node) -> EditError? {
+    NodePath.container(of: node.name).flatMap { id(named: $0) == nil ? .noSubPatch($0) : nil }
   }
 }

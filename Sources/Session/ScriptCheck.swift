@@ -10,29 +10,55 @@ extension Script {
     _ lines: [ScriptLine], on patch: Patch, file: String,
     catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
   ) -> [Diagnostic] {
-    rehearse(lines, Rehearsal(patch: patch, catalogue: catalogue), file: file).diagnostics
+    inOrder(rehearse(lines, Rehearsal(patch: patch, catalogue: catalogue), file: file).diagnostics)
   }
 
   /// The patch after the lines that can be performed on it, and the errors of the others. Notes, pedals and
   /// the transport change nothing. Unknown kinds become placeholders, as in a file. A control may wait for a target
-  /// that is not there, and a cable lead past the edge of a sub-patch, with a warning.
+  /// that is not there, with a warning. So may a cable lead past the edge of a sub-patch, and a node be in one that
+  /// is not there, as lines of a difference want it; but they are refused where the patch could not be read without other files.
   public static func apply(
     _ lines: [ScriptLine], to patch: Patch, file: String,
     catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
   ) -> (patch: Patch, diagnostics: [Diagnostic]) {
     var rehearsal = Rehearsal(patch: patch, catalogue: catalogue)
     rehearsal.acceptsUnknownKinds = true
-    return rehearse(lines, rehearsal, file: file)
+    let isReadable = { (patch: Patch) in
+      // As commands read it that read no other files.
+      let text = PatchWriter.write(patch, catalogue: catalogue)
+      let found = PatchReader.read(text, file: file, catalogue: LibraryNames.catalogue(of: catalogue))
+      return !found.diagnostics.contains { $0.severity == .error }
+    }
+    var (lines, refusals) = (lines, [Diagnostic]())
+    while true {
+      var outcome = rehearse(lines, rehearsal, file: file)
+      let places = Set(outcome.misfits.map { TextPlace(line: $0.line.line, column: $0.line.column) })
+      // A patch that could not be read before is made no worse.
+      let isRefused = !places.isEmpty && !isReadable(outcome.patch) && isReadable(patch)
+      for (_, var diagnostic) in outcome.misfits {
+        diagnostic.severity = isRefused ? .error : .warning
+        if isRefused { refusals.append(diagnostic) } else { outcome.diagnostics.append(diagnostic) }
+      }
+      guard isRefused else { return (outcome.patch, inOrder(outcome.diagnostics + refusals)) }
+      lines.removeAll { places.contains(TextPlace(line: $0.line, column: $0.column)) }
+    }
+  }
+
+  private static func inOrder(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
+    diagnostics.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
   }
 
   /// Frames a second in a rehearsal.
   private static var rehearsalRate: Double { 48_000 }
 
+  /// The patch after the lines, and the errors and warnings. `misfits`: lines that have left something out of place,
+  /// with the refusals of one who types them.
   private static func rehearse(
     _ lines: [ScriptLine], _ rehearsal: Rehearsal, file: String
-  ) -> (patch: Patch, diagnostics: [Diagnostic]) {
+  ) -> (patch: Patch, diagnostics: [Diagnostic], misfits: [(line: ScriptLine, refusal: Diagnostic)]) {
     var rehearsal = rehearsal
     var diagnostics: [Diagnostic] = []
+    var misfits: [(misfit: Misfit, line: ScriptLine, refusal: Diagnostic)] = []
     // Lines at bars come where the patch's own transport would bring them.
     var transport = Transport(rate: rehearsalRate)
     var (now, time): (Int64, PatchSettings) = (0, PatchSettings())
@@ -56,6 +82,7 @@ extension Script {
             for: error, in: line.text, file: file, line: line.line, column: line.column)
         }
         do throws(EditError) { try rehearsal.perform(statement) } catch { throw diagnostic(error) }
+        for misfit in rehearsal.takeMisfits() { misfits.append((misfit, line, diagnostic(misfit.error))) }
         for doubt in rehearsal.takeDoubts() {
           var warning = diagnostic(doubt)
           warning.severity = .warning
@@ -65,7 +92,8 @@ extension Script {
         diagnostics.append(error)
       }
     }
-    return (rehearsal.patch, diagnostics.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+    misfits.removeAll { !$0.misfit.isLeft(in: rehearsal.patch, catalogue: rehearsal.catalogue) }
+    return (rehearsal.patch, diagnostics, misfits.map { ($0.line, $0.refusal) })
   }
 }
 
@@ -87,8 +115,10 @@ struct Rehearsal {
   /// Numbers of steps that `history` can undo and redo.
   private(set) var depth = (undo: 0, redo: 0)
   var acceptsUnknownKinds = false
-  /// Controls with a target that is not there, and cables that nobody would type, where unknown kinds are accepted.
+  /// Controls with a target that is not there, where unknown kinds are accepted.
   private var doubts: [EditError] = []
+  /// What stands where nobody would type it, where unknown kinds are accepted.
+  private var misfits: [Misfit] = []
   let catalogue: KindCatalogue
 
   init(patch: Patch, history: History = History(), catalogue: KindCatalogue) {
@@ -104,12 +134,12 @@ struct Rehearsal {
         edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
       do throws(EditError) {
         try change.patch.checkTargets(of: edit, catalogue: catalogue)
-        // Elsewhere the edit itself has been refused.
-        if acceptsUnknownKinds { try change.patch.checkCables(of: edit, catalogue: catalogue) }
       } catch {
         if !acceptsUnknownKinds { throw error }
         doubts.append(error)
       }
+      // Elsewhere the edit itself has been refused.
+      if acceptsUnknownKinds { misfits += Misfit.made(by: edit, in: change.patch, catalogue: catalogue) }
       history.record(change, describing: edit.line, catalogue: catalogue)
       depth = (depth.undo + 1, 0)
       patch = change.patch
@@ -135,6 +165,12 @@ struct Rehearsal {
   mutating func takeDoubts() -> [EditError] {
     defer { doubts = [] }
     return doubts
+  }
+
+  /// What has come to stand out of place since the last call.
+  mutating func takeMisfits() -> [Misfit] {
+    defer { misfits = [] }
+    return misfits
   }
 
   /// Performs an edit that says all that happens.

@@ -11,7 +11,9 @@ struct ApplyCommand: Command {
       Prints the patch in its canonical form, or writes it back with -i. Each refused edit is named with file, \
       line and column; then nothing is written, and the exit status is 1. Times put the lines in order; notes and \
       pedals change no patch and are passed over. `-` as the script is standard input. Edits inside a sub-patch \
-      that has a file of its own change that file, so they need -i.
+      that has a file of its own change that file, so they need -i. Nodes and cables that end up out of place, as \
+      past the edge of a sub-patch, get a warning, or are refused if the patch could not be read without the files \
+      of its sub-patches, as `format` reads it.
 
       Examples:
         sostenuto apply louder.script song.patch

@@ -95,7 +95,7 @@ import Testing
       "unshare verb\nscene 1 set verb/tank.time 9ms\nremove verb/tank\nscene 3",
       "scene 1 remove verb\nreplace verb patch file=gone.patch\ncollapse tone out into box",
       "unshare verb\nscene 2\nset verb.file hall.patch\nset verb.size 5ms\nscene 1 set verb/tank.feedback 20%",
-      "node box patch\nrename verb box/verb\nmove box last\nscene 3",
+      "node box patch\nisolate verb\nrename verb box/verb\nmove box last\nscene 3",
     ].enumerated() {
       let outcome = try Program.run(
         ["apply", "--partial", "-", start], in: folder.path, input: script + "\n")
@@ -195,5 +195,82 @@ import Testing
     let broken = try folder.file("b.patch", "sostenuto 1\nnode a gain\nfrobnicate\n")
     #expect(try Program.run(["apply", "-i", "-", "b.patch"], in: folder.path, input: "remove a").status == 1)
     #expect(try String(contentsOfFile: broken, encoding: .utf8).contains("frobnicate"))
+  }
+
+  private static let echoes = """
+    sostenuto 1
+
+    node tone oscillator
+
+    node box patch
+
+    node box/in inlet
+    connect tone -> box
+
+    node box/f filter
+    connect box/in -> box/f
+
+    node wide patch file=hall.patch
+    connect tone -> wide gain=-6dB
+
+    node out output
+    connect wide -> out
+
+    """
+
+  private func hall(in folder: Folder) throws -> String {
+    _ = try folder.file(
+      "hall.patch",
+      "sostenuto 1\nnode in input\nnode d delay\nconnect in -> d\nnode out output\nconnect d -> out\n")
+    return try folder.file("a.patch", Self.echoes)
+  }
+
+  /// The only copy of a patch is not replaced by a text that `format` refuses.
+  @Test(arguments: [
+    ("rename wide box/wide", "1:13", "`box/wide` would be in another sub-patch; here it is `wide`"),
+    ("rename wide a/wide", "1:13", "`a/wide` would be in another sub-patch; here it is `wide`"),
+    ("rename tone fx/tone", "1:13", "`fx/tone` would be in another sub-patch; here it is `tone`"),
+    ("connect box/f -> wide", "1:1", "leads past the edge"),
+    ("node a/b noise ; connect a/b -> wide", "1:1", "`a` is no sub-patch"),
+    ("copy wide a/wide ; connect tone -> a/wide/in", "1:1", "`a` is no sub-patch"),
+  ]) func editsAreRefusedAfterWhichThePatchHasNoForm(line: String, place: String, words: String) throws {
+    let folder = try Folder()
+    let patch = try hall(in: folder)
+    let script = try folder.file("s", line + "\nset tone.level -9dB\n")
+    let applied = try Program.run("apply", "-i", script, patch)
+    #expect(applied.status == 1)
+    let error = applied.errors.split(separator: "\n").first { $0.hasPrefix("\(script):\(place): error: ") }
+    #expect(error?.contains(words) == true, "\(applied.errors)")
+    #expect(try String(contentsOfFile: patch, encoding: .utf8) == Self.echoes)
+    // The other lines are carried out on demand.
+    let partial = try Program.run("apply", "--partial", script, patch)
+    #expect(partial.status == 1)
+    #expect(
+      partial.output
+        == Self.echoes.replacingOccurrences(of: "tone oscillator", with: "tone oscillator level=-9dB"))
+  }
+
+  /// A node that ends up where a file may have it is told of; one that goes on from there is not.
+  @Test func aNodeOutOfPlaceIsToldOfUnlessItGoesOn() throws {
+    let folder = try Folder()
+    let patch = try hall(in: folder)
+    for (lines, warnings) in [
+      ("rename box/f f\n", 1), ("rename box/f f\nrename f box/g\n", 0), ("rename box/f f\nundo\n", 0),
+      ("node a/b noise\n", 1), ("node a/b noise\nnode a patch\n", 0),
+      ("connect box/f -> box/in\ndisconnect box/f -> box/in\n", 0),
+    ] {
+      let applied = try Program.run("apply", try folder.file("s", lines), patch)
+      #expect(applied.status == 0, "\(lines)")
+      #expect(
+        applied.errors.components(separatedBy: ": warning: ").count == warnings + 1,
+        "\(lines)\(applied.errors)")
+      // A difference leads there all the same, and back.
+      let other = try folder.file("b.patch", applied.output)
+      for (from, to, wanted) in [(patch, other, applied.output), (other, patch, Self.echoes)] {
+        let script = try folder.file("d", try Program.run("diff", from, to).output)
+        let again = try Program.run("apply", script, from)
+        #expect(again.status == 0 && again.output == wanted, "\(lines)\(again.errors)")
+      }
+    }
   }
 }

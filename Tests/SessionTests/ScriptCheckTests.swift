@@ -57,6 +57,15 @@ import Testing
     }
   }
 
+  @Test(arguments: ["node p/x gain", "copy b p/x", "rename b p/x"])
+  func nobodyPutsANodeIntoASubPatchThatIsNotThere(line: String) throws {
+    #expect(try check(line).count == 1)
+    let session = try session()
+    let before = session.patch
+    #expect(throws: (any Error).self) { try session.perform(line) }
+    #expect(session.patch == before)
+  }
+
   /// The lines of `diff`: a node goes into another one that becomes a sub-patch.
   @Test func aNodeGoesIntoWhatTheScriptMakesASubPatch() throws {
     func read(_ lines: String) -> Patch {
