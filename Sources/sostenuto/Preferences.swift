@@ -80,11 +80,12 @@ import Session
 
   // MARK: Themes
 
-  /// Names of all themes: those of the program, the user's and the installed ones.
+  /// Names of all themes: those of the program, the user's and the installed ones. New ones are seen at the next look.
   var names: [String] {
     var names = Theme.builtIn.map(\.name)
-    for folder in [Installation.own, Installation.data].compactMap({ $0 }) {
-      let files = PatchFile.names(in: folder + "/themes").filter { $0.hasSuffix(".toml") }
+    for folder in [Installation.own, Installation.data].compactMap({ $0.map { $0 + "/themes" } }) {
+      stamps[folder] = FileStamp(path: folder)
+      let files = PatchFile.names(in: folder).filter { $0.hasSuffix(".toml") }
       names += files.map { String($0.dropLast(5)) }.filter { !names.contains($0) }
     }
     return names
