@@ -58,7 +58,7 @@ extension KindCatalogue {
   func place(of file: String) -> String { definitions?.place(of: file) ?? file }
 
   /// The setting of a sub-patch that names its file; nil: it is no sub-patch.
-  func filePath(of node: Node) -> ParameterPath? {
+  package func filePath(of node: Node) -> ParameterPath? {
     guard let kind = self[node.kind], kind.isContainer else { return nil }
     return kind.parameters.first { $0.fileType == .patch }.map { ParameterPath($0.name) }
   }

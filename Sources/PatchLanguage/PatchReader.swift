@@ -60,6 +60,8 @@ struct Reading {
   var broken: Set<String> = []
   /// Sub-patches of which lines of the text say what is inside.
   private var filled: Set<String> = []
+  /// Lines of their own that name the files of sub-patches, by these: a comment at the file needs one.
+  private var fileLines: [String: Item] = [:]
   /// Lines of scenes about nodes that are not there, and the sub-patches in whose files these may be.
   private var waiting: [(node: (name: String, container: String), item: Item)] = []
   /// There is something inside a sub-patch.
@@ -87,6 +89,7 @@ struct Reading {
       }
       if let known = draft.catalogue.fromLibrary(node) { nodes[index].edit = .add(known, before: before) }
     }
+    collectFileLines()
     for item in nodes where addNode(item) { fill(item) }
     // Cables lead to what sub-patches publish. The innermost come first, as others publish them further.
     let publications = patchSettings.enumerated().compactMap { index, item -> (depth: Int, index: Int)? in
@@ -122,6 +125,16 @@ struct Reading {
     return (draft.patch, diagnostics)
   }
 
+  private mutating func collectFileLines() {
+    let names = Set(
+      draft.catalogue.kinds.lazy.filter(\.isContainer).flatMap(\.parameters)
+        .filter { $0.fileType == .patch }.map(\.name))
+    for item in settings {
+      guard case .set(let name, let path, _, _) = item.edit, names.contains(path.name) else { continue }
+      fileLines[name] = item
+    }
+  }
+
   /// Returns true for a sub-patch, which is to be filled.
   private mutating func addNode(_ item: Item) -> Bool {
     guard case .add(var node, let before) = item.edit else { return false }
@@ -137,6 +150,7 @@ struct Reading {
         report(.moreSettings(refusals.count - Self.mostRefusals), item)
       }
       node.settings = settings
+      takeFile(&node, kind)
     } else {
       node.settings = node.settings.mapValues(\.unread)
       let near = draft.catalogue.nearest(node.kind)
@@ -153,20 +167,37 @@ struct Reading {
     return isContainer
   }
 
+  /// Gives a sub-patch the file of a line of its own. Other lines lead to what that has inside.
+  private func takeFile(_ node: inout Node, _ kind: KindDescription) {
+    guard let path = draft.catalogue.filePath(of: node),
+      case .set(_, path, let value, _)? = fileLines[node.name]?.edit
+    else { return }
+    guard let value else {
+      node.settings[path] = nil
+      return
+    }
+    // A refused line is reported with the other settings.
+    guard let parameter = kind[parameter: path.name],
+      let checked = try? parameter.checked(value, of: node.name, at: path)
+    else { return }
+    node.settings[path] = checked == parameter.defaultValue ? nil : checked
+  }
+
   /// Puts into a sub-patch what its file has, and the values that are its own.
   private mutating func fill(_ item: Item) {
     guard case .add(let written, _) = item.edit, let node = draft.patch[named: written.name],
       let file = draft.catalogue.definitionFile(of: node), !filled.contains(node.name),
       let definition = draft.catalogue.definitions?.definition(of: file)
     else { return }
+    let naming = fileLines[node.name] ?? item
     let inner: Patch
     switch definition {
     case .found(let patch): inner = patch
     case .missing, .unread: return
-    case .recursive(let path): return report(.isInsideItself(path), item)
-    case .tooLarge: return refuse(node, item)
+    case .recursive(let path): return report(.isInsideItself(path), naming)
+    case .tooLarge: return refuse(node, naming)
     }
-    guard draft.hasRoom(for: inner) else { return refuse(node, item) }
+    guard draft.hasRoom(for: inner) else { return refuse(node, naming) }
     hasInside = true
     for edit in inner.enclosing(node.name, before: nil, catalogue: draft.catalogue) {
       do throws(EditError) { try draft.apply(edit) } catch { report(error, item) }

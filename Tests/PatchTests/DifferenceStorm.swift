@@ -66,6 +66,44 @@ import Testing
     }
   }
 
+  /// A setting with a comment has a line of its own, and so has the file of a sub-patch. What is inside is there all the same,
+  /// with the values that this sub-patch has for itself.
+  @Test func aCommentAtTheFileOfASubPatchChangesNothingElse() throws {
+    let plain = """
+      sostenuto 1
+
+      control 1 osc.out -> wide/in.in
+
+      node osc oscillator
+
+      node wide patch file=hall.patch size=7ms
+      connect osc -> wide gain=-6dB
+
+      node out output
+      connect wide -> out
+
+      """
+    let commented = text(try performing(["comment wide.file above"], on: read(plain)))
+    #expect(commented.contains("node wide patch size=7ms\n"))
+    #expect(commented.contains("# above\nset wide.file hall.patch\n"))
+    #expect(text(read(commented)) == commented)
+    #expect(read(commented).names == read(plain).names)
+    for (from, to, line) in [
+      (plain, commented, "comment wide.file \"above\""), (commented, plain, "comment wide.file"),
+    ] {
+      let lines = try PatchDifference.script(from: read(from), to: read(to), catalogue: whole).map(\.line)
+      #expect(lines == [line])
+    }
+    // The inside can be edited.
+    let edited = try performing(["set wide/soft.drive 1dB"], on: read(commented))
+    #expect(edited[named: "wide/soft"]?.settings[ParameterPath("drive")] == .number(1, .decibels))
+    // A line of its own counts more than the node's.
+    for file in ["gone.patch", "\"\"", "default"] {
+      #expect(!read(plain + "set wide.file \(file)\n").hasInside("wide"))
+    }
+    #expect(read(plain + "set wide.file box.patch\n").hasInside("wide/hall"))
+  }
+
   @Test(arguments: searchSeeds(71, 72, 73, 74))
   func itsLinesLeadToTheOtherPatchWhateverFilesHave(seed: UInt64) throws {
     print("seed", seed)
