@@ -8,7 +8,7 @@ extension Comparison {
     if case .exact = meaning { differing = Differing(before, target) }
     // In a file the sub-patch's line says it, since what a sub-patch publishes goes with it.
     if unnamed == nil {
-      try publish(Set(containers(before).filter { target.id(named: $0) == nil }), isGone: true)
+      try publish(Set(containers(before).filter { !isContainer(target[named: $0]) }), isGone: true)
     }
     for node in nodes(of: before) where target.id(named: node.name) == nil && !isClient(node) {
       // A line has removed it with its sub-patch.
@@ -104,7 +104,11 @@ extension Comparison {
   /// The sub-patches that may differ between draft and target, or have something inside that does, in the patch's order.
   private func containers(_ patch: Patch) -> [String] {
     nodes(differing.map { $0.nodes.union($0.around) }, of: patch)
-      .filter { catalogue[$0.kind]?.isContainer == true }.map(\.name)
+      .filter(isContainer).map(\.name)
+  }
+
+  private func isContainer(_ node: Node?) -> Bool {
+    node.flatMap { catalogue[$0.kind]?.isContainer } ?? false
   }
 
   private func hasOtherInside(_ container: String, since before: Patch) -> Bool {
@@ -268,6 +272,7 @@ private struct SceneWork {
     }
     for line in here.lines(toWaitAs: new) ?? [] { try make(.edit(line)) }
     try compareRemarks(with: new)
+    if namesPorts { try comparePublications(with: new) }
     if (old?.comments ?? Comments()) != new.comments {
       edits.append(.comment(.scene(number), new.comments))
     }
@@ -302,6 +307,15 @@ private struct SceneWork {
     edits += comparison.edits.map { .scene(number, .edit($0)) }
     patch = after
     here = try after.scene(number)
+  }
+
+  /// What sub-patches publish that are the same in the patch. No line says it, but it counts as soon as they
+  /// are others there.
+  private mutating func comparePublications(with new: PatchScene) throws(EditError) {
+    let (old, wanted) = (here.state.settings, new.state.settings)
+    for edit in old.edits(to: wanted) where here.lacking(edit, catalogue) == nil {
+      try make(.edit(edit))
+    }
   }
 
   /// Differences of what two scenes of one state keep for nodes and cables that the patch does not have: comments, places,

@@ -105,6 +105,7 @@ public struct PatchScene: Sendable {
     }
     try draft.apply(edit)
     var changed = draft.patch.touched?.nodes ?? []
+    draft.patch.endPublications(of: changed.compactMap { state[$0] }, catalogue)
     changed.append(contentsOf: links.keys.compactMap { draft.patch.id(named: $0) })
     state = draft.patch
     state.touched = nil
@@ -297,6 +298,18 @@ extension Patch {
   public func scene(_ number: Int) throws(EditError) -> PatchScene {
     guard let scene = scenes[number] else { throw .noScene(number, known: scenes.keys.sorted()) }
     return scene
+  }
+
+  /// Ends what these nodes have published that are no sub-patches any more. The lines of a scene do not say
+  /// it, and what is left would count again as soon as one of that name is back.
+  fileprivate mutating func endPublications(of nodes: [Node], _ catalogue: KindCatalogue) {
+    if settings.publications.isEmpty { return }
+    func isContainer(_ node: Node?) -> Bool { node.flatMap { catalogue[$0.kind]?.isContainer } ?? false }
+    for node in nodes where isContainer(node) && !isContainer(self[named: node.name]) {
+      for key in settings.publications.keys where NodePath.container(of: key) == node.name {
+        settings.set(.publish(key, nil))
+      }
+    }
   }
 
   /// The edits that lead to the state of a scene.

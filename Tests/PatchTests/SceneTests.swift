@@ -341,6 +341,80 @@ import Testing
     #expect(torn.patch != torn.theirs)
   }
 
+  /// Redo stores the scene anew, without what was left in the first one.
+  @Test func aRenamedSubPatchOfASceneKeepsWhatItPublishesThroughUndoAndRedo() throws {
+    var patch = read(
+      """
+      publish s/e.time as s/len
+      node n oscillator
+      node s patch
+      node s/i inlet
+      connect n -> s
+      node s/e delay
+      connect s/i -> s/e
+      node s/o outlet
+      connect s/e -> s/o
+      node out output
+      connect s -> out
+      """)
+    var history = History()
+    for line in ["scene 3", "scene 3 rename s z", "scene 3 replace z delay", "scene 3 remove z"] {
+      try perform(line, on: &patch, history: &history)
+    }
+    var texts = [text(patch)]
+    while let step = try history.undo(patch, catalogue: catalogue) {
+      patch = step.change.patch
+      texts.append(text(patch))
+    }
+    #expect(texts[2].contains("scene 3 publish z/e.time as z/len\n"))
+    for _ in 1...2 {
+      for wanted in texts.dropLast().reversed() {
+        patch = try #require(try history.redo(patch, catalogue: catalogue)).change.patch
+        #expect(text(patch) == wanted)
+      }
+      for wanted in texts.dropFirst() {
+        patch = try #require(try history.undo(patch, catalogue: catalogue)).change.patch
+        #expect(text(patch) == wanted)
+      }
+    }
+  }
+
+  /// It stands in the file as soon as the patch no longer has that sub-patch.
+  @Test func whatASceneLetsASubPatchPublishIsUndoneAndRedone() throws {
+    var patch = read("node s patch\nnode s/e delay\nnode out output\n")
+    var history = History()
+    let lines = ["scene 3", "scene 3 publish s/e.time as s/len", "expand s"]
+    for line in lines { try perform(line, on: &patch, history: &history) }
+    let wanted = text(patch)
+    #expect(wanted.contains("scene 3 publish s/e.time as s/len\n"))
+    for _ in 1...2 {
+      while let step = try history.undo(patch, catalogue: catalogue) { patch = step.change.patch }
+      while let step = try history.redo(patch, catalogue: catalogue) { patch = step.change.patch }
+      #expect(text(patch) == wanted)
+    }
+    // Undone, it is no part of the scene.
+    for _ in 1...2 { patch = try #require(try history.undo(patch, catalogue: catalogue)).change.patch }
+    try perform("expand s", on: &patch, history: &history)
+    #expect(!text(patch).contains("publish"))
+  }
+
+  @Test func aRecallEndsWhatASubPatchPublishesThatIsAnotherNodeThere() throws {
+    let start = read(
+      """
+      publish s/e.time as s/len
+      node s patch
+      node s/e delay
+      node out output
+      """)
+    var patch = start
+    for line in ["scene 1", "replace s delay", "scene 2", "recall 1"] { patch = try edited(patch, line) }
+    #expect(patch.settings.publications.keys.sorted() == ["s/len"])
+    patch = try edited(patch, "recall 2")
+    #expect(patch.settings.publications.isEmpty && patch.names == ["s", "out"])
+    #expect(text(read(text(patch))) == text(patch))
+    #expect(try edited(patch, "recall 1").settings.publications.keys.sorted() == ["s/len"])
+  }
+
   @Test func completionKnowsScenesAndTheirEdits() {
     let patch = read(Self.text)
     func offers(_ line: String) -> [String] {
