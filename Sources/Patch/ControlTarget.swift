@@ -127,6 +127,31 @@ extension Patch {
     return .gain(self.name(of: cable.ends))
   }
 
+  /// Gives controls and maps that waited for what is there now the names and ranges that a file's reading
+  /// gives them. Returns the edits that take this back.
+  mutating func nameTargets(catalogue: KindCatalogue) -> [Edit] {
+    if settings.controls.isEmpty, settings.maps.isEmpty { return [] }
+    var named = settings
+    for (number, target) in settings.controls {
+      named.controls[number] = canonical(target, catalogue: catalogue)
+    }
+    for (old, course) in settings.maps.sorted(by: { $0.key < $1.key }) {
+      var name = old
+      name.target = canonical(name.target, catalogue: catalogue)
+      if name != old {
+        let comments = named.comments[.map(old)]
+        named.set(.map(old, nil))
+        // Of two maps that come to have one name, the one that has it already stays.
+        if named.maps[name] != nil { continue }
+        named.comments[.map(name)] = comments
+      }
+      named.maps[name] = canonical(course, of: name, catalogue: catalogue)
+    }
+    if named == settings { return [] }
+    defer { settings = named }
+    return named.edits(to: settings)
+  }
+
   /// The edit that gives the target of a control another value; throws the reason if there is none.
   public func turning(
     _ target: ControlTarget, to value: Value, catalogue: KindCatalogue

@@ -124,6 +124,7 @@ extension Patch {
     draft.patch.touched = Touched(since: revision)
     let form = try draft.performCanonically(edit).edit
     if draft.mayConcernSubPatch(form) { _ = draft.patch.endWaiting(after: self, catalogue: catalogue) }
+    _ = draft.patch.nameTargets(catalogue: catalogue)
     draft.patch.touched = nil
     return draft.patch
   }

@@ -133,6 +133,7 @@ extension Patch {
   func finishing(_ draft: inout Draft, _ edit: Edit, inverse: Edit) -> Change {
     let hasChanged =
       draft.mayConcernSubPatch(edit) && draft.patch.endWaiting(after: self, catalogue: draft.catalogue)
+    let inverse = Edit.joined(draft.patch.nameTargets(catalogue: draft.catalogue) + [inverse])
     return Change(
       draft, inverse: restoringScenes(inverse, after: draft, hasChanged: hasChanged), since: revision)
   }

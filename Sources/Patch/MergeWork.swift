@@ -294,7 +294,9 @@ struct MergeWork {
         }
       }
     }
+    leadWaiting(in: &patch)
     patch.settings = mergedSettings(nodes)
+    _ = patch.nameTargets(catalogue: catalogue)
     patch.scenes = mergedScenes(nodes)
     patch.header = merged(
       versions.base.patch.header, versions.ours.patch.header, versions.theirs.patch.header,
@@ -303,6 +305,22 @@ struct MergeWork {
       versions.base.patch.footer, versions.ours.patch.footer, versions.theirs.patch.footer,
       about: "the end")
     return patch
+  }
+
+  /// Leads cables that wait at sub-patches to the ports that one side has put inside, as a reading of the
+  /// merged file does.
+  private func leadWaiting(in patch: inout Patch) {
+    for name in patch.inside.keys.sorted() {
+      guard let node = patch[named: name], patch.isFilled(node, catalogue) else { continue }
+      for ends in patch.cables(at: node.id) {
+        guard let cable = patch.cables[ends],
+          let there = try? patch.fitting(patch.name(of: ends), catalogue: catalogue), there != ends
+        else { continue }
+        patch.unplug(ends)
+        if patch.cables[there] != nil { continue }
+        patch.plug(Cable(there, cable.settings, comments: cable.comments))
+      }
+    }
   }
 
   private mutating func mergedSettings(_ nodes: [MergeKey: Node]) -> PatchSettings {

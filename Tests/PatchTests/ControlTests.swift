@@ -110,6 +110,57 @@ import Testing
     #expect(cable.line == "control 2 1 -> dist")
   }
 
+  /// A control or a map that waited is saved as it will be read.
+  @Test func whatWasWaitedForIsNamedAsAFileNamesIt() throws {
+    func read(_ text: String) -> Patch {
+      PatchReader.read(text, file: "", catalogue: catalogue).patch
+    }
+    let start = read(
+      """
+      control 1 n -> s/f
+      control 2 n -> late
+      map keys.cc1 -> late.time 1000ms..500ms
+      map keys.cc2 -> n -> late
+      node keys keyboard
+      node n oscillator
+      node s patch
+      node s/i inlet
+      connect n -> s
+      node s/f delay
+      connect s/i -> s/f
+      node s/o outlet
+      connect s/f -> s/o
+      node out output
+      connect s -> out
+      """)
+    func written(_ patch: Patch) -> String { PatchWriter.write(patch, catalogue: catalogue) }
+    var (patch, history) = (start, History())
+    var texts = [written(patch)]
+    for line in ["expand s", "node late delay", "connect n -> late", "rename late later"] {
+      try perform(line, on: &patch, history: &history)
+      #expect(written(read(written(patch))) == written(patch), "`\(line)`")
+      texts.append(written(patch))
+    }
+    #expect(patch.settings.controls[1]?.description == "n.out -> f.in")
+    #expect(patch.settings.controls[2]?.description == "n.out -> later.in")
+    #expect(texts[4].contains("\nmap keys.cc1 -> later.time 1s..500ms\n"))
+    for wanted in texts.dropLast().reversed() {
+      patch = try #require(try history.undo(patch, catalogue: catalogue)).change.patch
+      #expect(written(patch) == wanted)
+    }
+    #expect(patch == start)
+    for wanted in texts.dropFirst() {
+      patch = try #require(try history.redo(patch, catalogue: catalogue)).change.patch
+      #expect(written(patch) == wanted)
+    }
+    // One side has the control, and the other makes its cable.
+    let base = read("node n oscillator\nnode f delay\n")
+    let merged = PatchMerge.merge(
+      base: base, ours: read("control 1 n -> f\nnode n oscillator\nnode f delay\n"),
+      theirs: read("node n oscillator\nnode f delay\nconnect n -> f\n"), catalogue: catalogue)
+    #expect(merged.conflicts == [] && merged.patch.settings.controls[1]?.description == "n.out -> f.in")
+  }
+
   @Test func mergesFollowTheOtherSidesNames() throws {
     let base = read(text)
     var (ours, theirs) = (base, base)

@@ -148,6 +148,34 @@ import Testing
     #expect(clean > 10)
   }
 
+  /// One side has the inside of a sub-patch in lines, and the other leads a cable to it, whose file is not
+  /// read. Scenes of both have such cables, too.
+  @Test(arguments: [false, true]) func aCableLeadsToTheInsideThatTheOtherSideHas(isScene: Bool) throws {
+    let sources = "node b oscillator\nnode a oscillator\nnode out output\n"
+    let base = sources + "node w patch file=hall.patch\n"
+    var ours = sources + "node w patch\nnode w/in inlet\nnode w/out outlet\n"
+    ours += "connect w/in -> w/out\nconnect a -> w\n"
+    var theirs = base + "connect b -> w gain=-6dB  # new\nconnect w -> out\n"
+    var old = base
+    if isScene {
+      let empty = "remove a\nremove b\nremove out\n"
+      func scene(_ text: String) throws -> String {
+        let stored = try edited(read(text), "scene 1")
+        let patch = try empty.split(separator: "\n").reduce(stored) { try edited($0, String($1)) }
+        return PatchWriter.write(try edited(patch, "remove w"), catalogue: catalogue)
+      }
+      (old, ours, theirs) = (try scene(old), try scene(ours), try scene(theirs))
+    }
+    let result = PatchMerge.merge(
+      base: read(old), ours: read(ours), theirs: read(theirs), catalogue: catalogue)
+    #expect(result.conflicts == [])
+    let text = MergeText.write(result, catalogue: catalogue)
+    for cable in ["a -> w\n", "b -> w gain=-6dB", "w -> out\n"] {
+      #expect(text.contains("connect \(cable)"), "\(text)")
+    }
+    #expect(PatchWriter.write(read(text), catalogue: catalogue) == text)
+  }
+
   /// Paragraphs of a file, sorted by node name.
   private func paragraphs(_ patch: Patch) -> [String] {
     var names = patch.names.sorted()[...]
