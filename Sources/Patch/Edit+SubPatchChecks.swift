@@ -92,7 +92,7 @@ extension Draft {
 package struct Misfit {
   /// The refusal of one who types it.
   package var error: EditError
-  /// What is out of place.
+  /// The node or cable that is out of place.
   private let part: Part
 
   private enum Part {

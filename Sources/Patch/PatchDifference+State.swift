@@ -309,7 +309,7 @@ private struct SceneWork {
     here = try after.scene(number)
   }
 
-  /// What sub-patches publish that are the same in the patch. No line says it, but it counts as soon as they
+  /// Publications of sub-patches that are the same in the patch. No line says them, but they count as soon as they
   /// are others there.
   private mutating func comparePublications(with new: PatchScene) throws(EditError) {
     let (old, wanted) = (here.state.settings, new.state.settings)

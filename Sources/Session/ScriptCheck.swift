@@ -117,7 +117,7 @@ struct Rehearsal {
   var acceptsUnknownKinds = false
   /// Controls with a target that is not there, where unknown kinds are accepted.
   private var doubts: [EditError] = []
-  /// What stands where nobody would type it, where unknown kinds are accepted.
+  /// Nodes and cables where nobody would type them, where unknown kinds are accepted.
   private var misfits: [Misfit] = []
   let catalogue: KindCatalogue
 
@@ -167,7 +167,7 @@ struct Rehearsal {
     return doubts
   }
 
-  /// What has come to stand out of place since the last call.
+  /// The nodes and cables that have come to stand out of place since the last call.
   mutating func takeMisfits() -> [Misfit] {
     defer { misfits = [] }
     return misfits

@@ -42,7 +42,7 @@ import Testing
     bench.render(4800)
   }
 
-  /// What a scene and the patch both have plays on: an order of the scene is not given again.
+  /// A loop plays on where the scene and the patch have the same order: it is not given again.
   @Test func aRecalledSceneLeavesALoopAlone() throws {
     for order in ["record", "stop"] {
       let bench = try start()

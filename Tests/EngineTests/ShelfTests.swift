@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-/// What a looper has recorded comes back with it.
+/// A looper comes back with its recording.
 @Suite struct ShelfTests {
   /// A loop of -12 dB of 480 Hz, and a silent source.
   private func start(_ settings: String = "longest=1", rate: Double = 48_000) throws -> Bench {
