@@ -194,7 +194,7 @@ import Testing
   }
 
   /// A third of a note is no number of 24 bits: hours into a piece, a wave of triplets begins with its notes all the same.
-  @Test(arguments: ["1/4t", "1/8t", "1/2t", "1/4", "3/8"], [30_001, 1_000_003])
+  @Test(arguments: ["1/4t", "1/8t", "1/2t", "1/4", "3/8"], [30_001, 99_991])
   func aWaveInNotesIsInPhaseHoursLater(note: String, bar: Int) throws {
     let folder = try Folder()
     let patch = """
