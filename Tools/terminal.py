@@ -1,6 +1,7 @@
 """The real program in a terminal of tmux's, which is driven by keys and read."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,8 @@ class Run:
         shutil.copy(f"{ROOT}/Patches/reconnect.patch", patches)
         os.symlink(f"{ROOT}/Instruments", f"{self.folder}/Instruments")
         self.server = f"sostenuto-{os.getpid()}"
+        # A test's threads block signals, and a terminal that had the mask of theirs could not be ended.
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
         home = f"HOME={self.folder} XDG_STATE_HOME={self.folder} XDG_CONFIG_HOME={self.folder} {look}"
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
                   f"env {home} LANG=C.UTF-8 TERM=tmux-256color '{program}' '{patches}/reconnect.patch' --driver clock --period 1024; cat")
